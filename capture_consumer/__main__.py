@@ -1,0 +1,3 @@
+"""The room __main__. Still to be furnished."""
+
+__all__: list[str] = []

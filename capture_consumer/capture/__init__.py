@@ -1,0 +1,3 @@
+"""The camera: one story of a Storybook to one picture."""
+
+__all__: list[str] = []

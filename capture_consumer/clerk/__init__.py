@@ -1,0 +1,3 @@
+"""The light process: books, sweeps and chores."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""The front door: commands for CI and for people."""
+
+__all__: list[str] = []

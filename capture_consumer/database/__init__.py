@@ -1,0 +1,3 @@
+"""Connections, transactions, column types, migrations."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""The kind capture: plan, shard, reduce."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""The eye: bytes in, numbers out."""
+
+__all__: list[str] = []

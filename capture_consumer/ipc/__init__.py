@@ -1,0 +1,3 @@
+"""The wire between supervisor and child: standard library only."""
+
+__all__: list[str] = []

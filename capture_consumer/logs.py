@@ -1,0 +1,3 @@
+"""The room logs. Still to be furnished."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""The room machine. Still to be furnished."""
+
+__all__: list[str] = []

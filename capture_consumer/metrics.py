@@ -1,0 +1,3 @@
+"""The room metrics. Still to be furnished."""
+
+__all__: list[str] = []

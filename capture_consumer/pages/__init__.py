@@ -1,0 +1,3 @@
+"""The paper: facts in, HTML out."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Facts out of the tables, effects into them."""
+
+__all__: list[str] = []

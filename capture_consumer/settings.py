@@ -1,0 +1,3 @@
+"""The room settings. Still to be furnished."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""The cellar: bytes by the hash of their content."""
+
+__all__: list[str] = []
