@@ -30,11 +30,11 @@ __all__ = [
     "KeepContent",
     "PlannedShard",
     "PlannedSnapshot",
-    "Ruled",
     "RecordOutcomes",
     "RecordSnapshots",
     "RemovedSnapshot",
     "ReviewSnapshots",
+    "Ruled",
     "SnapshotResult",
     "StoredBlob",
     "StoredImage",
@@ -98,7 +98,7 @@ class BeginPlanning:
 
 @dataclass(frozen=True, slots=True)
 class PlannedSnapshot:
-    """One snapshot that a plan makes. A folder's are `captured` or `errored` at once (BUILD-44)."""
+    """One snapshot that a plan makes. A folder's have their state at once (BUILD-44)."""
 
     story_id: str
     mode: str
@@ -178,7 +178,7 @@ class RecordSnapshots:
 
 @dataclass(frozen=True, slots=True)
 class EndShard:
-    """The shard is done; nothing of it may be planned still (BUILD-34). T9 when it was the last."""
+    """The shard is done, nothing of it is planned (BUILD-34). T9 when it was the last."""
 
     build_id: int
     shard_id: int
@@ -217,11 +217,16 @@ class RemovedSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class RecordOutcomes:
-    """Outcomes of a reducing build, in chunks; shown only once it is finished."""
+    """Outcomes of a reducing build, in chunks; shown only once it is finished.
+
+    A key of `removed` that has a row already takes the new values. `withdrawn` are rows
+    that an earlier attempt made for removed keys and that no longer hold: they are deleted.
+    """
 
     build_id: int
     ruled: tuple[Ruled, ...]
     removed: tuple[RemovedSnapshot, ...] = ()
+    withdrawn: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,10 +290,13 @@ class Enqueue:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A person's answer about one snapshot, and the `review_no` that was on the page."""
+    """A person's answer about one snapshot, and the `review_no` that was on the page.
+
+    `undone` revokes the answers that were given: the snapshot is `pending` again (BUILD-85).
+    """
 
     snapshot_id: int
-    decision: Literal["accepted", "rejected"]
+    decision: Literal["accepted", "rejected", "undone"]
     review_no: int
 
 

@@ -315,7 +315,7 @@ class Facts(Protocol):
         ...
 
     def durations(self, build_id: int) -> Mapping[tuple[str, str, str], float]:
-        """Return milliseconds by (story, mode, browser): the median of the last 5 (BUILD-32)."""
+        """Return ms by (story, mode, browser): the median of the last 5 (BUILD-32)."""
         ...
 
     def crashed_before(self, job_id: str) -> bool:
