@@ -16,7 +16,7 @@ an area of one colour (Vysniauskas, "Anti-aliased pixel and intensity slope dete
 2009). Numbers and order of the tests are those of https://github.com/mapbox/pixelmatch.
 """
 
-from collections.abc import Iterator
+import sys
 from typing import Any, Final
 
 import numpy as np
@@ -36,8 +36,10 @@ Q: Final = (0.21147017, -0.52261711, 0.31114694)
 WEIGHTS: Final = ((Y, 0.5053), (I, 0.299), (Q, 0.1957))
 # Whole numbers, so that equal colours are equally bright on every machine.
 BRIGHT: Final = (298_895, 586_622, 114_483)
-AROUND: Final = ((-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1))
-AT_ONCE: Final = 1 << 18
+# Neighbours, (right, down), in pixelmatch's order: the first of equally dark ones counts.
+AROUND: Final = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
+HALF: Final = ((0, 1), (1, 0), (1, 1), (-1, 1))
+AT_ONCE: Final = 1 << 15
 
 
 def differing(before: Pixels, after: Pixels, *, threshold: float, strict: bool) -> Mask:
@@ -74,117 +76,136 @@ def over(pixels: Pixels, ground: int) -> Pixels:
 
 
 def seen(before: Pixels, after: Pixels, unequal: Mask, threshold: float) -> Mask:
-    """Return where two opaque pictures differ: far enough apart and no anti-aliasing."""
+    """Return where two opaque pictures differ: far enough apart and no anti-aliasing.
+
+    Only the part around what differs is looked at, with two pixels more on each side: a
+    neighbour's neighbours tell whether a pixel is anti-aliasing.
+    """
     found = np.zeros(unequal.shape, dtype=np.bool_)
-    places = np.flatnonzero(unequal)
-    places = places[far(before, after, places, threshold)]
-    if places.size:
-        flat = found.reshape(-1)
-        flat[places] = True
-        flat[places[smoothing(before, after, places)]] = False
+    rows, columns = np.flatnonzero(unequal.any(axis=1)), np.flatnonzero(unequal.any(axis=0))
+    if rows.size:
+        part = tuple(slice(max(0, int(at[0]) - 2), int(at[-1]) + 3) for at in (rows, columns))
+        here, there = np.ascontiguousarray(before[part]), np.ascontiguousarray(after[part])
+        mask = far(here, there, unequal[part], threshold)
+        mask &= ~smoothing(here, there, mask)
+        found[part] = mask
     return found
 
 
-def far(before: Pixels, after: Pixels, places: Places, threshold: float) -> Mask:
-    """Tell for each place whether its two colours are farther apart than the threshold."""
-    here = before.reshape(-1, 4)[places, :3].astype(np.float32)
-    change = (here - after.reshape(-1, 4)[places, :3]).T
-    distance = np.zeros(places.size, dtype=np.float32)
-    for (red, green, blue), weight in WEIGHTS:
-        part = np.float32(red) * change[0]
-        part += np.float32(green) * change[1]
-        part += np.float32(blue) * change[2]
-        distance += np.float32(weight) * part * part
-    apart: Mask = distance > FARTHEST * threshold * threshold
+def far(before: Pixels, after: Pixels, unequal: Mask, threshold: float) -> Mask:
+    """Return where two colours are farther apart than the threshold."""
+    apart = np.zeros(unequal.shape, dtype=np.bool_)
+    places = np.flatnonzero(unequal)
+    words = as_words(before).reshape(-1), as_words(after).reshape(-1)
+    for start in range(0, places.size, AT_ONCE):
+        some = places[start : start + AT_ONCE]
+        here, there = (channels(one[some], np.float32) for one in words)
+        change = [old - new for old, new in zip(here, there, strict=True)]
+        distance = np.zeros(some.size, dtype=np.float32)
+        for (red, green, blue), weight in WEIGHTS:
+            part = np.float32(red) * change[0]
+            part += np.float32(green) * change[1]
+            part += np.float32(blue) * change[2]
+            part *= part
+            part *= np.float32(weight)
+            distance += part
+        apart.reshape(-1)[some] = distance > FARTHEST * threshold * threshold
     return apart
 
 
-def smoothing(before: Pixels, after: Pixels, places: Places) -> Mask:
-    """Tell for each place whether it is anti-aliasing in one of the two pictures."""
-    height, width = before.shape[:2]
-    top = max(0, int(places[0]) // width - 1)
-    bottom = min(height, int(places[-1]) // width + 2)
-    words = as_words(before).reshape(-1), as_words(after).reshape(-1)
-    lights = brightness(before[top:bottom]), brightness(after[top:bottom])
-    forgiven = np.zeros(places.size, dtype=np.bool_)
-    for start in range(0, places.size, AT_ONCE):
-        some = places[start : start + AT_ONCE]
-        answer = forgiven[start : start + AT_ONCE]
-        for light in lights:
-            left = np.flatnonzero(~answer)
-            answer[left] = is_edge(light, top * width, words, some[left], (height, width))
-    return forgiven
+def channels(words: NDArray[np.uint32], kind: type[Any]) -> list[NDArray[Any]]:
+    """Return red, green and blue of pixels read as words of this machine."""
+    shifts = (0, 8, 16) if sys.byteorder == "little" else (24, 16, 8)
+    return [((words >> np.uint32(shift)) & np.uint32(255)).astype(kind) for shift in shifts]
 
 
-def brightness(pixels: Pixels) -> NDArray[np.int32]:
-    """Return how bright each pixel is, flat, in millionths of a level."""
-    red, green, blue = (pixels[..., channel].astype(np.int32) for channel in range(3))
+def smoothing(before: Pixels, after: Pixels, candidates: Mask) -> Mask:
+    """Return which candidates are anti-aliasing in one of the two pictures.
+
+    A pixel in an area of one colour is none, nor is one that no such area touches: most
+    candidates are settled by that, and only the rest are looked at one by one.
+    """
+    found = np.zeros(candidates.shape, dtype=np.bool_)
+    words = as_words(before), as_words(after)
+    flat = [many_alike(one) for one in words]
+    calm = flat[0] & flat[1]
+    near = candidates & touched(calm)
+    for word, own_area in zip(words, flat, strict=True):
+        places = np.flatnonzero(near & ~own_area & ~found)
+        if places.size:
+            light = brightness(word)
+            for start in range(0, places.size, AT_ONCE):
+                some = places[start : start + AT_ONCE]
+                found.reshape(-1)[some] = is_edge(light, calm, some)
+    return found
+
+
+def many_alike(words: NDArray[np.uint32]) -> Mask:
+    """Return which pixels have three or more neighbours of their colour.
+
+    On the border of a picture two are enough, as in pixelmatch.
+    """
+    alike = np.zeros(words.shape, dtype=np.int8)
+    alike[[0, -1], :] = 1
+    alike[:, [0, -1]] = 1
+    height, width = words.shape
+    for right, down in HALF:
+        upper = (slice(0, height - down), slice(max(0, -right), width - max(0, right)))
+        lower = (slice(down, height), slice(max(0, right), width + min(0, right)))
+        same = words[upper] == words[lower]
+        alike[upper] += same
+        alike[lower] += same
+    many: Mask = alike > 2
+    return many
+
+
+def touched(mask: Mask) -> Mask:
+    """Return where a pixel or one of its eight neighbours is set."""
+    wide = mask.copy()
+    wide[:, 1:] |= mask[:, :-1]
+    wide[:, :-1] |= mask[:, 1:]
+    high = wide.copy()
+    high[1:] |= wide[:-1]
+    high[:-1] |= wide[1:]
+    return high
+
+
+def brightness(words: NDArray[np.uint32]) -> NDArray[np.int32]:
+    """Return how bright each pixel is, in millionths of a level."""
+    red, green, blue = channels(words, np.int32)
     red *= BRIGHT[0]
     green *= BRIGHT[1]
     blue *= BRIGHT[2]
     red += green
     red += blue
-    return red.reshape(-1)
+    return red
 
 
-def is_edge(
-    light: NDArray[np.int32],
-    offset: int,
-    words: tuple[NDArray[np.uint32], NDArray[np.uint32]],
-    places: Places,
-    shape: tuple[int, int],
-) -> Mask:
-    """Tell for each place whether it is anti-aliasing in the picture of this brightness."""
-    own = light[places - offset]
-    alike = on_border(places, shape).astype(np.int8)
+def is_edge(light: NDArray[np.int32], calm: Mask, places: Places) -> Mask:
+    """Tell for each place whether it is anti-aliasing in the picture of this brightness.
+
+    `calm` says which pixels lie, in both pictures, in an area of one colour.
+    """
+    height, width = light.shape
+    row, column = np.divmod(places, width)
+    bright, area = light.reshape(-1), calm.reshape(-1)
+    own = bright[places]
+    border = (row == 0) | (row == height - 1) | (column == 0) | (column == width - 1)
+    alike = border.astype(np.int8)
     least, most = np.zeros_like(own), np.zeros_like(own)
     darkest, brightest = places.copy(), places.copy()
-    for beside, inside in neighbours(places, shape):
-        delta = own - light[beside - offset]
+    for right, down in AROUND:
+        # A neighbour that does not exist is replaced by the pixel itself and not counted.
+        beside = places + (down * width + right)
+        inside = (row + down >= 0) & (row + down < height)
+        inside &= (column + right >= 0) & (column + right < width)
+        beside = np.where(inside, beside, places)
+        delta = own - bright[beside]
         alike += (delta == 0) & inside
         np.copyto(darkest, beside, where=delta < least)
         np.copyto(brightest, beside, where=delta > most)
         np.minimum(least, delta, out=least)
         np.maximum(most, delta, out=most)
-    edge = (alike <= 2) & (least < 0) & (most > 0)
-    left = np.flatnonzero(edge)
-    ends = (darkest[left], brightest[left])
-    flat = [is_flat(words[0], end, shape) & is_flat(words[1], end, shape) for end in ends]
-    edge[left] = flat[0] | flat[1]
+    edge: Mask = (alike <= 2) & (least < 0) & (most > 0)
+    edge &= area[darkest] | area[brightest]
     return edge
-
-
-def is_flat(words: NDArray[np.uint32], places: Places, shape: tuple[int, int]) -> Mask:
-    """Tell for each place whether three or more of its neighbours have its colour."""
-    own = words[places]
-    alike = on_border(places, shape).astype(np.int8)
-    for beside, inside in neighbours(places, shape):
-        alike += (words[beside] == own) & inside
-    flat: Mask = alike > 2
-    return flat
-
-
-def on_border(places: Places, shape: tuple[int, int]) -> Mask:
-    """Tell which places lie on the outermost rows and columns."""
-    height, width = shape
-    row, column = np.divmod(places, width)
-    border: Mask = (row == 0) | (row == height - 1) | (column == 0) | (column == width - 1)
-    return border
-
-
-def neighbours(places: Places, shape: tuple[int, int]) -> Iterator[tuple[Places, Any]]:
-    """Yield each of the eight neighbours of all places, and which of them exist.
-
-    One that does not is replaced by the place itself, which is as bright as itself.
-    """
-    height, width = shape
-    row, column = np.divmod(places, width)
-    whole = not bool(on_border(places, shape).any())
-    for right, down in AROUND:
-        beside = places + (down * width + right)
-        if whole:
-            yield beside, True
-            continue
-        inside = (row + down >= 0) & (row + down < height)
-        inside &= (column + right >= 0) & (column + right < width)
-        yield np.where(inside, beside, places), inside
