@@ -14,6 +14,7 @@ from capture_consumer.tables import (
     attempts,
     audit,
     blobs,
+    build_views,
     builds,
     chores,
     commits,
@@ -29,9 +30,11 @@ from capture_consumer.tables import (
     projects,
     reviews,
     shards,
+    snapshot_views,
     snapshots,
     sources,
     supervisors,
+    tries,
     uploads,
 )
 
@@ -39,6 +42,7 @@ __all__ = [
     "attempts",
     "audit",
     "blobs",
+    "build_views",
     "builds",
     "chores",
     "commits",
@@ -54,8 +58,10 @@ __all__ = [
     "projects",
     "reviews",
     "shards",
+    "snapshot_views",
     "snapshots",
     "sources",
     "supervisors",
+    "tries",
     "uploads",
 ]

@@ -1,8 +1,11 @@
-"""The tables `snapshots` and `tries`: what a build shows of a key, and how it was taken.
+"""The table `snapshots`: what one build shows of each key, and what people said of it.
 
 Rows are written only under the lock of their shard or build, after the fence
 (decision 11). A state is written once: `planned` to another, never on (BUILD-44).
 """
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import (
     Boolean,
@@ -15,17 +18,34 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    bindparam,
     false,
+    func,
+    insert,
+    literal,
+    select,
+    update,
 )
 
-from capture_consumer.database.columns import METADATA, BigId, Instant, Json, Sha, partial_index
+from capture_consumer.database.columns import METADATA, BigId, partial_index
+from capture_consumer.database.transaction import Tx
 from capture_consumer.tables.builds import builds
 from capture_consumer.tables.comparisons import comparisons
 from capture_consumer.tables.images import images
 from capture_consumer.tables.keys import keys
 from capture_consumer.tables.shards import shards
 
-__all__ = ["snapshots", "tries"]
+__all__ = [
+    "add",
+    "answer",
+    "blame",
+    "count_planned",
+    "lose_planned",
+    "record",
+    "rule",
+    "snapshots",
+    "with_review",
+]
 
 PENDING_ONLY = "review = 'pending'"
 
@@ -81,27 +101,86 @@ snapshots = Table(
     comment="What one build shows of one key, and what people said of it",
 )
 
-tries = Table(
-    "tries",
-    METADATA,
-    Column("id", BigId, Identity(), primary_key=True),
-    Column(
-        "snapshot_id", BigId, ForeignKey(snapshots.c.id, ondelete="CASCADE"), nullable=False
-    ),
-    Column("n", Integer, nullable=False, comment="from 1 in its snapshot"),
-    Column("job_id", Text, nullable=False, comment="with attempt; no foreign key (R19)"),
-    Column("attempt", Integer, nullable=False),
-    Column("started_at", Instant, nullable=False),
-    Column("ended_at", Instant, nullable=False),
-    Column("result", Text, nullable=False),
-    Column("image_id", BigId, ForeignKey(images.c.id)),
-    Column("error", Json),
-    Column("log_sha", Sha, comment="a blob: the page's log"),
-    Column("trace_sha", Sha, comment="a blob"),
-    UniqueConstraint("snapshot_id", "n", name="one_try_a_number"),
-    CheckConstraint(
-        "result IN ('still', 'moving', 'errored', 'died')", name="try_result_is_known"
-    ),
-    CheckConstraint("n >= 1", name="tries_count_from_one"),
-    comment="Each time a picture of a snapshot was taken (BUILD-45)",
-)
+IS_PLANNED = snapshots.c.state == literal("planned", literal_execute=True)
+
+
+def add(tx: Tx, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert snapshots, many in one statement; all rows have the same columns.
+
+    Under the lock of their build. Sorted by key, as all rows that others may insert.
+    """
+    if rows:
+        tx.execute(insert(snapshots), sorted(rows, key=lambda row: int(row["key_id"])))
+
+
+def record(tx: Tx, shard_id: int, snapshot_id: int, values: Mapping[str, Any]) -> bool:
+    """Write what became of a planned snapshot; False, having written nothing, if it has ended.
+
+    Under the lock of its shard. A result is written once (BUILD-13, BUILD-44).
+    """
+    mine = (snapshots.c.id == snapshot_id, snapshots.c.shard_id == shard_id, IS_PLANNED)
+    return tx.execute(update(snapshots).where(*mine).values(**values)).rowcount == 1
+
+
+def count_planned(tx: Tx, shard_id: int) -> int:
+    """Return how many snapshots of a shard are still to be captured."""
+    counted = select(func.count()).where(snapshots.c.shard_id == shard_id, IS_PLANNED)
+    return int(tx.execute(counted).scalar_one())
+
+
+def lose_planned(tx: Tx, shard_id: int, *, code: str | None, message: str | None) -> int:
+    """Make the planned snapshots of an ended shard `lost`; return how many (BUILD-35)."""
+    lost = update(snapshots).where(snapshots.c.shard_id == shard_id, IS_PLANNED)
+    return tx.execute(lost.values(state="lost", error_code=code, message=message)).rowcount
+
+
+def blame(tx: Tx, shard_id: int, story_id: str, *, code: str, message: str) -> int:
+    """Make a story's planned snapshots of a shard `errored`; return how many (BUILD-36)."""
+    of_story = select(keys.c.id).where(keys.c.story_id == story_id)
+    blamed = update(snapshots).where(
+        snapshots.c.shard_id == shard_id, IS_PLANNED, snapshots.c.key_id.in_(of_story)
+    )
+    return tx.execute(blamed.values(state="errored", error_code=code, message=message)).rowcount
+
+
+def rule(tx: Tx, build_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write outcomes, many at once; each row has `id` and the same other columns.
+
+    Under the lock of their build.
+    """
+    if not rows:
+        return
+    columns: dict[str, Any] = {
+        name: bindparam(f"new_{name}") for name in rows[0] if name != "id"
+    }
+    ruled = update(snapshots).where(
+        snapshots.c.id == bindparam("of_id"), snapshots.c.build_id == build_id
+    )
+    bound = [{"of_id": row["id"]} | {f"new_{k}": row[k] for k in columns} for row in rows]
+    tx.execute(ruled.values(**columns), bound)
+
+
+def answer(tx: Tx, snapshot_id: int, *, review_no: int, review: str, source: str) -> bool:
+    """Write a person's answer; False if another one came since `review_no` (BUILD-83)."""
+    answered = update(snapshots).where(
+        snapshots.c.id == snapshot_id, snapshots.c.review_no == review_no
+    )
+    values = {"review": review, "review_source": source, "review_no": review_no + 1}
+    return tx.execute(answered.values(**values)).rowcount == 1
+
+
+def with_review(
+    tx: Tx, build_id: int, snapshot_ids: Collection[int]
+) -> dict[int, tuple[int, int | None, int | None, str, str]]:
+    """Return (key, image, baseline image, outcome, review) of snapshots of a build, by id."""
+    rows = tx.execute(
+        select(
+            snapshots.c.id,
+            snapshots.c.key_id,
+            snapshots.c.image_id,
+            snapshots.c.baseline_image_id,
+            snapshots.c.outcome,
+            snapshots.c.review,
+        ).where(snapshots.c.build_id == build_id, snapshots.c.id.in_(snapshot_ids))
+    )
+    return {row[0]: (row[1], row[2], row[3], row[4], row[5]) for row in rows}

@@ -1,0 +1,1 @@
+"""Builds as they are read: rows of `builds` with their project and lane, as facts."""
