@@ -1,23 +1,32 @@
-"""The table `lifecycle_events`: one row for each hook that has to follow a build's move."""
+"""The table `lifecycle_events`: one row for each hook that has to follow a build's move.
 
-from sqlalchemy import (
-    CheckConstraint,
-    Column,
-    Integer,
-    Table,
-    Text,
-    UniqueConstraint,
+Rows are inserted by the transaction that moves the build (LIFE-1). `claim_no` is
+the fence: it counts claims and never goes back, `attempts` may (LIFE-22, COM-6).
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import CheckConstraint, Column, Identity, Integer, Table, Text, UniqueConstraint
+
+from capture_consumer.database.columns import (
+    METADATA,
+    BigId,
+    Instant,
+    canonical_json,
+    partial_index,
 )
+from capture_consumer.database.transaction import Tx
+from capture_consumer.database.upsert import insert_or_leave
 
-from capture_consumer.database.columns import METADATA, BigId, Instant, partial_index
-
-__all__ = ["lifecycle_events"]
+__all__ = ["insert", "lifecycle_events"]
 
 
 lifecycle_events = Table(
     "lifecycle_events",
     METADATA,
-    Column("id", BigId, primary_key=True),
+    Column("id", BigId, Identity(), primary_key=True),
     Column("project_id", BigId, comment="none when the build's project is gone"),
     Column("build_id", BigId, nullable=False),
     Column(
@@ -55,3 +64,33 @@ lifecycle_events = Table(
     ),
     comment="what has to follow a build's move: one row a hook",
 )
+
+
+def insert(
+    tx: Tx,
+    *,
+    build_id: int,
+    project_id: int | None,
+    rev: int,
+    hooks: Sequence[tuple[str, str, Mapping[str, Any] | None]],
+    now: datetime,
+) -> int:
+    """Insert a row for each (hook type, key, payload); return how many are new (LIFE-4).
+
+    `key` is empty but for hooks that may follow more than once from one rev.
+    """
+    common = {"build_id": build_id, "project_id": project_id, "build_rev": rev}
+    fresh = {"status": "pending", "attempts": 0, "claim_no": 0}
+    rows = [
+        {
+            "hook_type": hook_type,
+            "key": key,
+            "payload": canonical_json(payload) if payload else None,
+            "created_at": now,
+            "changed_at": now,
+        }
+        | common
+        | fresh
+        for hook_type, key, payload in hooks
+    ]
+    return insert_or_leave(tx, lifecycle_events, rows)
