@@ -19,7 +19,7 @@ from capture_consumer.builds.facts import (
     SnapshotFact,
 )
 
-__all__ = ["Approved", "Question", "nothing_approved", "rule", "rule_removed"]
+__all__ = ["Approved", "Compared", "Question", "nothing_approved", "rule", "rule_removed"]
 
 Approved = Callable[[int, ImageFact | None], bool]
 """Tells whether this image of this key (None: its removal) is accepted in scope (BUILD-60)."""
