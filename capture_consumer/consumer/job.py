@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 __all__ = ["Backoff", "ConsumerJob", "Hold", "KindHandler", "Run", "StopSignal", "StopWhy"]
 
 Effects = TypeVar("Effects")
-EffectsIn = TypeVar("EffectsIn", contravariant=True)
+EffectsIn_contra = TypeVar("EffectsIn_contra", contravariant=True)
 
 StopWhy = Literal["cancelled", "lost", "released"]
 
@@ -59,7 +59,7 @@ class StopSignal(Protocol):
         ...
 
 
-class Hold(Protocol[EffectsIn]):
+class Hold(Protocol[EffectsIn_contra]):
     """A handler's view of its claim. `begin` and `save` raise `Interrupted` or `LeaseLost`."""
 
     @property
@@ -68,7 +68,7 @@ class Hold(Protocol[EffectsIn]):
         ...
 
     def touch(self) -> None:
-        """Say that the work is getting on; writes at most once in a throttle period (JOB-51)."""
+        """Say that the work is getting on; writes at most once a throttle period (JOB-51)."""
         ...
 
     def begin(
@@ -77,7 +77,7 @@ class Hold(Protocol[EffectsIn]):
         """Write down, before it begins, which story is in hand; also a touch (SUP-23)."""
         ...
 
-    def save(self, effects: EffectsIn) -> None:
+    def save(self, effects: EffectsIn_contra) -> None:
         """Have results written now, behind the fence, in a transaction of its own (JOB-168)."""
         ...
 
@@ -91,7 +91,7 @@ Run = Callable[[ConsumerJob, Hold[Effects]], Effects]
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """The wait after a failure: base × 2^n, at most the maximum (JOB-89)."""
+    """The wait after a failure: base * 2^n, at most the maximum (JOB-89)."""
 
     base_ms: int = 5_000
     max_ms: int = 300_000
