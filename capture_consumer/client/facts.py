@@ -12,7 +12,7 @@ from pathlib import Path
 from capture_consumer.client import ci, git
 from capture_consumer.errors import BadInput
 
-__all__ = ["Given", "Known", "gather", "slug_of"]
+__all__ = ["Given", "Known", "gather", "project_here", "slug_of"]
 
 SLUG_MOST = 63
 SHORT = 7
@@ -83,7 +83,10 @@ def gather(
         tree = git.merged_parents(tree)
     commit = tree.commit if tree else _alone(given.commit or (run.commit if run else None))
     found = (given.project, project, tree and tree.repository, run and run.repository)
-    named = next((name for name in found if name), None) or (tree.root if tree else folder).name
+    named = (
+        next((name for name in found if name), None)
+        or (tree.root if tree else folder.resolve()).name
+    )
     return Known(
         project=given.project or slug_of(named),
         commit=commit,
@@ -98,6 +101,14 @@ def gather(
         source=" and ".join(name for name in (tree and "git", run and run.name) if name)
         or "what you said",
     )
+
+
+def project_here(folder: Path, environ: Mapping[str, str]) -> str:
+    """Return the slug of the project that a folder belongs to, without its history."""
+    place = git.place(folder)
+    run = ci.look(environ) if place is None else None
+    name = (place and place.repository) or (run and run.repository)
+    return slug_of(name or (place.root if place else folder.resolve()).name)
 
 
 def slug_of(name: str) -> str:

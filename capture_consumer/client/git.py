@@ -13,7 +13,16 @@ from pathlib import Path
 
 from capture_consumer.errors import BadInput
 
-__all__ = ["COMMITS_MOST", "Commit", "GitFacts", "full_sha", "look", "merged_parents"]
+__all__ = [
+    "COMMITS_MOST",
+    "Commit",
+    "GitFacts",
+    "Place",
+    "full_sha",
+    "look",
+    "merged_parents",
+    "place",
+]
 
 COMMITS_MOST = 1_000
 TIMEOUT_S = 60
@@ -30,6 +39,14 @@ class Commit:
     parents: tuple[str, ...] | None
     tree: str | None
     committed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A repository: its top folder, and its name by its remote, if it has one."""
+
+    root: Path
+    repository: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +68,22 @@ class GitFacts:
     repository: str | None
 
 
+def place(folder: Path) -> Place | None:
+    """Return the repository that a folder lies in, or None."""
+    top = _ask(folder, "rev-parse", "--show-toplevel")
+    if top is None:
+        return None
+    return Place(Path(top), _repository(_ask(folder, "remote", "get-url", "origin")))
+
+
 def look(folder: Path, *, commit: str = "HEAD") -> GitFacts | None:
     """Return what git knows of `commit`, or None where there is no repository or no commit.
 
     Raises:
         BadInput: git is there but refuses, or does not know the commit.
     """
-    top = _ask(folder, "rev-parse", "--show-toplevel")
-    if top is None:
+    here = place(folder)
+    if here is None:
         return None
     is_head = commit == "HEAD"
     sha = _ask(folder, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")
@@ -68,14 +93,14 @@ def look(folder: Path, *, commit: str = "HEAD") -> GitFacts | None:
         raise BadInput(f"git does not know the commit {commit!r}: fetch it, or leave it out")
     commits, shallow = _history(folder, sha)
     return GitFacts(
-        root=Path(top),
+        root=here.root,
         commit=sha,
         branch=_ask(folder, "symbolic-ref", "--quiet", "--short", "HEAD") if is_head else None,
         points_at=_points_at(folder, sha),
         commits=commits,
         shallow=shallow,
         default_branch=_default_branch(folder),
-        repository=_repository(_ask(folder, "remote", "get-url", "origin")),
+        repository=here.repository,
     )
 
 
@@ -93,6 +118,11 @@ def merged_parents(facts: GitFacts) -> GitFacts:
     beyond = tuple(Commit(sha, None, None, None) for sha in parents if sha not in known)
     first = replace(facts.commits[0], parents=parents)
     return replace(facts, commits=(first, *facts.commits[1:], *beyond))
+
+
+def person(folder: Path) -> str | None:
+    """Return the name that git signs commits with here."""
+    return _ask(folder, "config", "user.name") or None
 
 
 def full_sha(text: str) -> str:

@@ -1,0 +1,111 @@
+"""What a command may ask for: settings, database, store and facts, opened when asked.
+
+Reading commands never make anything: a database that is not there is said, not created.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from capture_consumer.errors import DatabaseAway, NotFound
+from capture_consumer.settings import Settings, load, make_home, without_password
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from capture_consumer.builds.facts import BuildFact
+    from capture_consumer.clock import Clock
+    from capture_consumer.records.facts import RowFacts
+    from capture_consumer.storage.store import Store
+
+__all__ = ["Books", "Door"]
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """An open database: where effects go, what the facts are, what time it is there."""
+
+    engine: "Engine"
+    facts: "RowFacts"
+    clock: "Clock"
+
+
+class Door:
+    """What all commands are handed. Nothing is opened before it is asked for."""
+
+    def __init__(self, environ: Mapping[str, str], cwd: Path) -> None:
+        self.environ = environ
+        self.cwd = cwd
+
+    @cached_property
+    def settings(self) -> Settings:
+        """Return the settings in force, or raise with all their faults."""
+        return load(self.environ, cwd=self.cwd)
+
+    @contextmanager
+    def books(self, *, writing: bool) -> Iterator[Books]:
+        """Open the database for a command; close it afterwards.
+
+        Raises:
+            DatabaseAway: it does not answer, or there is none yet and the command only reads.
+            SchemaMismatch: its tables are not ours.
+        """
+        from capture_consumer import wiring  # noqa: PLC0415 - `--help` needs no database
+        from capture_consumer.database.offset import measure  # noqa: PLC0415
+        from capture_consumer.records.facts import RowFacts  # noqa: PLC0415
+
+        if writing:
+            make_home(self.settings)
+        else:
+            self.refuse_missing_file()
+        engine = wiring.open_database(self.settings, writing=writing)
+        try:
+            clock = measure(engine)
+            yield Books(engine, RowFacts(engine, clock), clock)
+        finally:
+            engine.dispose()
+
+    def store(self) -> "Store":
+        """Return the store of pictures and files."""
+        from capture_consumer.storage import open_store  # noqa: PLC0415
+
+        return open_store(self.settings.store_url)
+
+    def default_project(self) -> str:
+        """Return the project that is meant when none is named."""
+        from capture_consumer.client.facts import project_here  # noqa: PLC0415
+
+        return self.settings.project or project_here(self.cwd, self.environ)
+
+    def find(self, books: Books, ref: str) -> "BuildFact":
+        """Return the build that a person names as `[project/]number`.
+
+        Raises:
+            NotFound: there is none.
+        """
+        project = None if "/" in ref else self.default_project()
+        try:
+            return books.facts.find(ref, project)
+        except NotFound:
+            alone = self._only_project(books) if project else None
+            if alone is None or alone == project:
+                raise
+            return books.facts.find(ref, alone)
+
+    def _only_project(self, books: Books) -> str | None:
+        """Return the project of the database when it has only one."""
+        slugs = {build.project.slug for build in books.facts.recent(limit=50)}
+        return slugs.pop() if len(slugs) == 1 else None
+
+    def refuse_missing_file(self) -> None:
+        """Raise DatabaseAway when the database is a file that is not there yet."""
+        url = self.settings.database_url
+        path = Path(url.removeprefix("sqlite:///").partition("?")[0])
+        if url.startswith("sqlite:") and not path.exists():
+            raise DatabaseAway(
+                f"there is no database at {without_password(str(path))}: submit a build first, "
+                "or set CAPTURE_DATABASE_URL"
+            )

@@ -1,0 +1,120 @@
+"""`show`: one build, what changed in it, and with `--why` how each answer came about."""
+
+from dataclasses import replace
+from fnmatch import fnmatchcase
+
+import click
+from rich.text import Text
+
+from capture_consumer.builds.facts import BuildView, SnapshotView
+from capture_consumer.builds.words import plural, safe
+from capture_consumer.cli import screen, tell
+from capture_consumer.cli.door import Books, Door
+from capture_consumer.errors import NotFound
+from capture_consumer.pages.reasons import WHY, figures, review_words, why_baseline
+
+__all__ = ["print_build", "show"]
+
+TABLE = {
+    "outcome": "outcome",
+    "story": "story",
+    "mode": "mode",
+    "difference": "difference",
+    "review": "review",
+    "message": "message",
+}
+
+
+@click.command()
+@click.argument("build")
+@click.option("--story", metavar="PATTERN", help="Only stories like this, e.g. 'button--*'.")
+@click.option("--all", "every", is_flag=True, help="List unchanged snapshots too.")
+@click.option("--why", is_flag=True, help="Say for each snapshot why, and how it was captured.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
+@click.pass_obj
+def show(
+    door: Door, build: str, *, story: str | None, every: bool, why: bool, as_json: bool
+) -> None:
+    r"""Show a build: what changed, and what it was compared with.
+
+    BUILD is its number, or project/number.
+
+    \b
+    Example:    capture-consumer show 12 --why --story 'button--*'
+                capture-consumer show shop/12 --json | jq .verdict
+    Exit codes: 0 shown, 2 no such build, 8 no database.
+    """
+    with door.books(writing=False) as books:
+        fact = door.find(books, build)
+        view = books.facts.view(fact.id)
+        if story is not None:
+            view = _only(view, story)
+        if as_json:
+            screen.tell_json(tell.as_object(view))
+            return
+        print_build(view, books, every=every or story is not None)
+        if why:
+            _print_why(view, every=every or story is not None)
+
+
+def print_build(view: BuildView, books: Books, *, every: bool = False) -> None:
+    """Print a build for people: its line, its state in words, what is worth a look."""
+    build, console = view.build, screen.out()
+    open_now = build.finished_at is None
+    done = books.facts.progress(build.id) if open_now else None
+    console.print(tell.heading(view, books.clock.now()))
+    console.print(Text(tell.summary(view, (done[0], done[1]) if done else None)))
+    console.print(Text(why_baseline(view), "dim"))
+    listed = list(tell.rows(view, every=every))
+    if listed:
+        used = {
+            key: heading
+            for key, heading in TABLE.items()
+            if any(row[key] is not None for row in listed)
+        }
+        console.print()
+        console.print(screen.table(listed, used))
+    left = len(view.snapshots) - len(listed)
+    if left:
+        console.print(Text(f"{plural(left, 'snapshot')} more, unchanged (--all)", "dim"))
+
+
+def _print_why(view: BuildView, *, every: bool) -> None:
+    """Print for each snapshot its baseline, its reason and every picture that was taken."""
+    console = screen.out()
+    for one in view.snapshots:
+        if not every and one.fact.outcome == "unchanged":
+            continue
+        title = Text.assemble("\n", (safe(one.fact.key.story_id), "bold"), f"  {one.mode_name}")
+        console.print(title)
+        screen.pairs(_why(one))
+
+
+def _why(one: SnapshotView) -> list[tuple[str, object]]:
+    fact = one.fact
+    why = WHY.get(one.baseline_reason or "", one.baseline_reason or "")
+    against = f"build {one.baseline_build}: {why}" if one.baseline_build else "nothing"
+    said: list[tuple[str, object]] = [
+        ("outcome", screen.state(fact.outcome or fact.state)),
+        ("compared with", against),
+    ]
+    if fact.message:
+        said.append(("message", safe(fact.message, 400)))
+    if one.comparison:
+        said.append(("difference", ", ".join(figures(one.comparison))))
+    if fact.review != "none":
+        said.append(("review", review_words(fact.review, one.review_source)))
+    for made in one.tries:
+        took = (made.ended_at - made.started_at).total_seconds()
+        said.append(
+            (f"try {made.n}", f"{made.result} after {took:.1f} s, attempt {made.attempt}")
+        )
+    return said
+
+
+def _only(view: BuildView, pattern: str) -> BuildView:
+    """Return the view with only those stories that a pattern meets."""
+    met = tuple(one for one in view.snapshots if fnmatchcase(one.fact.key.story_id, pattern))
+    if not met:
+        raise NotFound(f"no story of build {view.build.number} is like {pattern!r}")
+    return replace(view, snapshots=met)

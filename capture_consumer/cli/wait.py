@@ -1,0 +1,72 @@
+"""`wait`, and how every command that waits for a build ends: its verdict as exit code."""
+
+import click
+
+from capture_consumer.cli import exits, screen, tell
+from capture_consumer.cli.door import Books, Door
+from capture_consumer.cli.show import print_build
+from capture_consumer.cli.watch import watch
+
+__all__ = ["finish", "wait"]
+
+
+@click.command()
+@click.argument("build")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Wait at most this long."
+)
+@click.option("--json", "as_json", is_flag=True, help="The build as one JSON object.")
+@click.pass_obj
+def wait(door: Door, build: str, *, timeout: float | None, as_json: bool) -> None:
+    r"""Wait until a build has ended; its verdict is the exit code.
+
+    BUILD is its number, or project/number.
+
+    \b
+    Example:    capture-consumer wait 12 --timeout 600
+    Exit codes: 0 passed, accepted, skipped; 1 needs review, rejected; 2 wrong usage;
+                3 broken; 4 incomplete; 5 failed; 6 cancelled, superseded, expired;
+                7 --timeout ran out; 8 no database; 130 Ctrl-C.
+    """
+    with door.books(writing=False) as books:
+        found = door.find(books, build)
+        finish(books, found.id, waits=True, timeout_s=timeout, as_json=as_json)
+
+
+def finish(
+    books: Books, build_id: int, *, waits: bool, timeout_s: float | None, as_json: bool
+) -> None:
+    """Wait if asked to, print the build, and leave with the exit code of its state.
+
+    Ctrl-C leaves the build alone and says how to come back to it (BUILD-122).
+    """
+    ref = _ref(books, build_id)
+    try:
+        if waits:
+            watch(books, build_id, timeout_s=timeout_s)
+    except KeyboardInterrupt:
+        screen.say(f"Build {ref} goes on: `capture-consumer wait {ref}` waits for it,")
+        screen.say(f"`capture-consumer cancel {ref}` stops it.")
+        raise SystemExit(exits.INTERRUPTED) from None
+    view = books.facts.view(build_id)
+    if as_json:
+        screen.tell_json(tell.as_object(view))
+    elif waits:
+        print_build(view, books)
+        _say_next(ref, exits.of_build(view.build), code_of_review=1)
+    raise SystemExit(exits.of_build(view.build) if waits else 0)
+
+
+def _say_next(ref: str, code: int, *, code_of_review: int) -> None:
+    """Say what a person can do next."""
+    if code == code_of_review:
+        screen.say(f"\nLook:    capture-consumer report {ref} --html report", "dim")
+        screen.say(f"Answer:  capture-consumer review {ref} --accept '*'", "dim")
+    elif code == exits.RAN_OUT:
+        screen.say(f"\nThe build goes on: `capture-consumer wait {ref}` waits for it.")
+
+
+def _ref(books: Books, build_id: int) -> str:
+    build = books.facts.build(build_id)
+    assert build is not None, "it was found a moment ago"
+    return f"{build.project.slug}/{build.number}"
