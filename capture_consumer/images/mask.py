@@ -32,7 +32,7 @@ TINTS: Final = {
 FADED: Final = 0.72
 CELL: Final = 16
 MOST_FRAMES: Final = 200
-MARGIN: Final = 3
+MARGIN: Final = 4
 
 
 def draw(before: Picture, after: Picture, comparison: Comparison) -> bytes:
@@ -47,9 +47,12 @@ def draw(before: Picture, after: Picture, comparison: Comparison) -> bytes:
     picture = Image.fromarray(drawn)
     picture.putpalette(palette())
     pen = ImageDraw.Draw(picture)
+    # Frames are to be found in a picture that is shown at a third of its size, too.
+    thick = max(1, min(4, picture.width // 320))
     for x, y, width, height in regions(comparison):
-        corner = (x + width + MARGIN - 1, y + height + MARGIN - 1)
-        pen.rectangle((x - MARGIN, y - MARGIN, *corner), outline=FRAME)
+        gap = MARGIN + thick
+        corner = (x + width + gap - 1, y + height + gap - 1)
+        pen.rectangle((x - gap, y - gap, *corner), outline=FRAME, width=thick)
     file = io.BytesIO()
     picture.save(file, "PNG", compress_level=3)
     return file.getvalue()

@@ -33,7 +33,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One snapshot. `path` is its title's parts, `look` where the eye should go first."""
+    """One snapshot. `path` is its title's parts, `box` where the change is."""
 
     anchor: str
     path: tuple[str, ...]
@@ -51,7 +51,7 @@ class Card:
     log_more: int = 0
     log_src: str | None = None
     remark: str = ""
-    look: float = 0.0
+    box: tuple[int, int, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def page(view: BuildView, album: Album) -> BuildPage:
         ),
         state=build.verdict or build.phase,
         why=reasons.why_baseline(view),
-        warning=reasons.WHY["approximate"] if view.baseline_reason == "approximate" else "",
+        warning=reasons.APPROXIMATE if view.baseline_reason == "approximate" else "",
         groups=tuple(groups),
     )
 
@@ -148,7 +148,7 @@ def card(snapshot: SnapshotView, view: BuildView, album: Album) -> Card:
         log_more=more,
         log_src=src,
         remark=remark(snapshot, view),
-        look=eye_on(snapshot),
+        box=comparison.box if comparison else None,
     )
 
 
@@ -158,14 +158,6 @@ def remark(snapshot: SnapshotView, view: BuildView) -> str:
     if snapshot.fact.flaky:
         said.append("Not all tries agreed; two of three did.")
     return " ".join(part for part in said if part)
-
-
-def eye_on(snapshot: SnapshotView) -> float:
-    """Return how far down the change begins, as a share of the new picture's height."""
-    comparison, image = snapshot.comparison, snapshot.fact.image
-    if not comparison or not comparison.box or not image or not image.height:
-        return 0.0
-    return min(1.0, comparison.box[1] / image.height)
 
 
 def panels(snapshot: SnapshotView, outcome: str, album: Album) -> tuple[Panel, ...]:

@@ -6,14 +6,14 @@ from capture_consumer.builds.facts import BuildView, ComparisonFact
 from capture_consumer.builds.words import plural, safe
 from capture_consumer.pages.render import count, share
 
-__all__ = ["GROUPS", "REVIEWS", "figures", "why_baseline", "why_this"]
+__all__ = ["APPROXIMATE", "GROUPS", "REVIEWS", "figures", "why_baseline", "why_this"]
 
 # Outcome, heading, what it means; in the order of the page.
 GROUPS: Final = (
     ("changed", "Changed", "These look different from their baseline."),
     ("new", "New", "Nothing to compare with yet."),
     ("removed", "Removed", "The baseline has them, this build has not."),
-    ("errored", "Errored", "The story itself failed; no picture was taken of it."),
+    ("errored", "Errored", "The story itself failed, so there is no picture."),
     ("unstable", "Unstable", "No two pictures of these agree. All that were taken are shown."),
     ("lost", "Not captured", "We failed to take these pictures; the stories may be fine."),
     ("planned", "Still to capture", "The build has not come to these yet."),
@@ -29,6 +29,10 @@ REVIEWS: Final = {
     "none": "",
 }
 BANDS_TOLD: Final = 4
+APPROXIMATE: Final = (
+    "The baseline is a stand-in. To have the right one, fetch more history before submitting"
+    " (git fetch --deepen 500; in CI: a full clone)."
+)
 SOURCES: Final = {
     "first_build": "accepted as first build",
     "carried": "accepted before",

@@ -2,30 +2,44 @@
 // Only comfort: the page says everything without it.
 {
   const cards = [...document.querySelectorAll(".card")];
-  const views = [["", "Side by side"], ["swipe", "Swipe"], ["fade", "Fade"]];
+  const views = [["", "Side by side"], ["close", "Close-up"], ["swipe", "Swipe"], ["fade", "Fade"]];
   const make = (name, attributes, ...inside) => {
     const made = Object.assign(document.createElement(name), attributes);
     made.append(...inside);
     return made;
   };
 
-  // The change first: scroll the frames of a tall picture to where it begins, and together.
+  // Show the change first: scroll the frames of a card to where it is, and keep them together.
+  const seek = (card) => {
+    const [x, y, width, height] = (card.dataset.box ?? "0 0 0 0").split(" ").map(Number);
+    for (const frame of card.querySelectorAll(".panels .frame")) {
+      const image = frame.querySelector("img");
+      if (!image || !image.clientWidth) continue;
+      const scale = image.clientWidth / image.width;
+      const room = (size, whole) => Math.max(24, (whole - size * scale) / 2);
+      frame.scrollLeft = x * scale - room(width, frame.clientWidth);
+      frame.scrollTop = y * scale - room(height, frame.clientHeight);
+    }
+  };
+
   const gather = (card) => {
     const frames = [...card.querySelectorAll(".panels .frame")];
-    const look = Number(card.dataset.look);
     let leader = null;
     for (const frame of frames) {
       frame.addEventListener("pointerenter", () => { leader = frame; });
       frame.addEventListener("focus", () => { leader = frame; });
       frame.addEventListener("scroll", () => {
         if (leader !== frame) return;
-        for (const other of frames) if (other !== frame) other.scrollTop = frame.scrollTop;
+        for (const other of frames) {
+          if (other !== frame) other.scrollTo(frame.scrollLeft, frame.scrollTop);
+        }
       }, { passive: true });
       const image = frame.querySelector("img");
-      const start = () => { frame.scrollTop = Math.max(0, look * image.clientHeight - 80); };
-      if (!image || !look) continue;
-      if (image.complete) start(); else image.addEventListener("load", start, { once: true });
+      if (image && !image.complete) {
+        image.addEventListener("load", () => seek(card), { once: true });
+      }
     }
+    seek(card);
   };
 
   const stage = (before, after) => {
@@ -48,7 +62,7 @@
 
   const show = (card, view) => {
     const panels = card.querySelector(".panels");
-    if (view && !card.querySelector(".stage")) {
+    if (["swipe", "fade"].includes(view) && !card.querySelector(".stage")) {
       const pick = (role) => panels.querySelector(`.p-${role} img`);
       panels.after(stage(pick("baseline"), pick("new")));
     }
@@ -56,6 +70,7 @@
     for (const button of card.querySelectorAll(".views button")) {
       button.setAttribute("aria-pressed", String(button.value === view));
     }
+    seek(card);
   };
 
   for (const card of cards) {
