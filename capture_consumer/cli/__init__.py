@@ -27,6 +27,7 @@ from capture_consumer.errors import CaptureConsumerError, SettingsInvalid
 __all__ = ["COMMANDS", "main"]
 
 ROOM = "capture_consumer.cli"
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 96}
 
 
 class Named(NamedTuple):
@@ -57,7 +58,7 @@ COMMANDS: dict[str, Named] = {
 
 
 def keep_lines(command: click.Command) -> None:
-    r"""Make the mark `\b` of a raw docstring what click takes it for: lines kept as they are."""
+    r"""Make the mark `\b` of a raw docstring what click means by it: keep these lines."""
     command.help = (command.help or "").replace("\\b\n", "\b\n")
     if isinstance(command, click.Group) and not isinstance(command, Lazy):
         for inner in command.commands.values():
@@ -108,7 +109,7 @@ class Lazy(click.Group):
             ctx.exit(exits.INTERRUPTED)
 
 
-@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Lazy, context_settings=CONTEXT)
 @click.version_option(__version__, prog_name="capture-consumer")
 @click.option("--debug", is_flag=True, help="Show the stack trace of an error.")
 @click.pass_context
