@@ -8,6 +8,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -174,9 +175,10 @@ def mode_name(configured: Mapping[str, Mapping[str, Any]], canonical: str) -> st
     """Return the configured name of a stored mode; its size when nobody names it any more."""
     if canonical == MODE_OF_IMAGES:
         return ""
-    for mode in modes_of(configured):
-        if mode.canonical == canonical:
-            return mode.name
+    for name, settings in sorted(configured.items()):
+        with suppress(BadInput):  # settings may have become bad since; names stay readable
+            if canonical_mode(settings) == canonical:
+                return name
     found = mode_from("", canonical)
     return DEFAULT_MODE.name if found.canonical == DEFAULT_MODE.canonical else _size(found)
 
