@@ -199,6 +199,10 @@ class Camera:
         self._watchdog.close()
         self._guard.close()
 
+    def renew(self) -> None:
+        """End the browser, not the site; the next `take` starts a new one (SUP-45)."""
+        self._recycle("asked", self._taken)
+
     def pids(self) -> list[int]:
         """Return the processes of driver and browser that live. Thread-safe."""
         return self._launched.pids()

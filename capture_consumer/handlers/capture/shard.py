@@ -116,14 +116,12 @@ def _capture_all(
     finished: Finished,
     planned: Sequence[SnapshotFact],
 ) -> None:
-    site = _site(tools, build)
     saves_each = tools.facts.crashed_before(finished.job.job_id)
-    camera.open(site)
+    camera.open(_site(tools, build))
     try:
         for index, snapshot in enumerate(planned):
             if snapshot.deaths:  # one to blame: its crash shall cost nothing of others (SUP-45)
-                camera.close()
-                camera.open(site)
+                camera.renew()
             begin = partial(
                 _begin, finished, snapshot, index=index, of=len(planned), saves=saves_each
             )

@@ -115,8 +115,8 @@ class Camera(Protocol):
         """End the site."""
         ...
 
-    def close(self) -> None:
-        """End the browser; the next `open` starts a new one."""
+    def renew(self) -> None:
+        """End the browser, not the site; the next `take` starts a new one."""
         ...
 
 
