@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from capture_consumer.builds.facts import Phase
 from capture_consumer.builds.phases import OPEN, hooks_of, sources_of
+from capture_consumer.consumer.safetext import safe_text
 from capture_consumer.database.transaction import Tx
 from capture_consumer.tables import builds, jobs, lifecycle_events, shards, snapshots
 from capture_consumer.tables.builds import BuildRow
@@ -91,6 +92,7 @@ def end_shard(
     Raises:
         AssertionError: `done` was said of a shard with planned snapshots (BUILD-34).
     """
+    text = None if text is None else safe_text(text)
     build = builds.lock(tx, build_id)
     if build is None or build.phase not in OPEN:
         return "skipped"
@@ -160,6 +162,7 @@ def end_build(
     Jobs end `cancelled`, or `failed` with the error where the build does. Returns False,
     having written nothing, when the build is gone or the table has no such move.
     """
+    text = None if text is None else safe_text(text)
     build = builds.lock(tx, build_id)
     if build is None:
         return False

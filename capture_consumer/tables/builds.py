@@ -118,14 +118,7 @@ builds = Table(
     partial_index(
         "builds_baselines_by_commit", "project_id", "name", "commit_sha", where=BASELINES_ONLY
     ),
-    partial_index(
-        "builds_baselines_by_age",
-        "project_id",
-        "name",
-        "finished_at",
-        "id",
-        where=BASELINES_ONLY,
-    ),
+    partial_index("builds_baselines", "project_id", "name", "id", where=BASELINES_ONLY),
     comment="One run of one line of pictures, from upload to verdict",
 )
 
@@ -147,6 +140,7 @@ class BuildRow:
     nonce: str
     kind: str
     commit_sha: str | None
+    trusted: bool
     phase: Phase
     verdict: Verdict | None
     rev: int

@@ -1,5 +1,9 @@
 """The table `reviews`: what people decided. Nothing is overwritten (BUILD-88)."""
 
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
 from sqlalchemy import (
     CheckConstraint,
     Column,
@@ -8,14 +12,17 @@ from sqlalchemy import (
     Index,
     Table,
     Text,
+    insert,
+    update,
 )
 
 from capture_consumer.database.columns import METADATA, BigId, Instant
+from capture_consumer.database.transaction import Tx
 from capture_consumer.tables.images import images
 from capture_consumer.tables.keys import keys
 from capture_consumer.tables.projects import projects
 
-__all__ = ["reviews"]
+__all__ = ["add", "reviews", "revoke"]
 
 reviews = Table(
     "reviews",
@@ -39,3 +46,22 @@ reviews = Table(
     Index("reviews_of_scope", "project_id", "name", "scope_ref", "id"),
     comment="What people decided; an approval lives by its image, not by its commit",
 )
+
+
+def add(tx: Tx, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert decisions, one row each; earlier ones stay (BUILD-88)."""
+    if rows:
+        tx.execute(insert(reviews), list(rows))
+
+
+def revoke(
+    tx: Tx, *, key_ids: Collection[int], scope_ref: str, build_id: int, now: datetime
+) -> int:
+    """Take back what was decided on these keys in this build; return how many (BUILD-85)."""
+    revoked = update(reviews).where(
+        reviews.c.key_id.in_(key_ids),
+        reviews.c.scope_ref == scope_ref,
+        reviews.c.build_id == build_id,
+        reviews.c.revoked_at.is_(None),
+    )
+    return tx.execute(revoked.values(revoked_at=now)).rowcount

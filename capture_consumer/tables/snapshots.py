@@ -5,6 +5,7 @@ Rows are written only under the lock of their shard or build, after the fence
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import (
@@ -19,6 +20,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     bindparam,
+    delete,
     false,
     func,
     insert,
@@ -28,6 +30,7 @@ from sqlalchemy import (
 )
 
 from capture_consumer.database.columns import METADATA, BigId, partial_index
+from capture_consumer.database.slices import sliced
 from capture_consumer.database.transaction import Tx
 from capture_consumer.tables.builds import builds
 from capture_consumer.tables.comparisons import comparisons
@@ -36,15 +39,18 @@ from capture_consumer.tables.keys import keys
 from capture_consumer.tables.shards import shards
 
 __all__ = [
+    "Answerable",
     "add",
     "answer",
+    "answerable",
     "blame",
     "count_planned",
     "lose_planned",
+    "of_keys",
     "record",
     "rule",
     "snapshots",
-    "with_review",
+    "withdraw",
 ]
 
 PENDING_ONLY = "review = 'pending'"
@@ -169,18 +175,50 @@ def answer(tx: Tx, snapshot_id: int, *, review_no: int, review: str, source: str
     return tx.execute(answered.values(**values)).rowcount == 1
 
 
-def with_review(
-    tx: Tx, build_id: int, snapshot_ids: Collection[int]
-) -> dict[int, tuple[int, int | None, int | None, str, str]]:
-    """Return (key, image, baseline image, outcome, review) of snapshots of a build, by id."""
-    rows = tx.execute(
-        select(
-            snapshots.c.id,
-            snapshots.c.key_id,
-            snapshots.c.image_id,
-            snapshots.c.baseline_image_id,
-            snapshots.c.outcome,
-            snapshots.c.review,
-        ).where(snapshots.c.build_id == build_id, snapshots.c.id.in_(snapshot_ids))
-    )
-    return {row[0]: (row[1], row[2], row[3], row[4], row[5]) for row in rows}
+@dataclass(frozen=True, slots=True)
+class Answerable:
+    """What a decision on a snapshot has to know of it."""
+
+    id: int
+    key_id: int
+    image_id: int | None
+    baseline_image_id: int | None
+    outcome: str | None
+    review: str
+
+
+def answerable(tx: Tx, build_id: int, ids: Collection[int]) -> dict[int, Answerable]:
+    """Return snapshots of a locked build by id; those of other builds are left out."""
+    columns = [snapshots.c[name] for name in Answerable.__dataclass_fields__]
+    found: dict[int, Answerable] = {}
+    for some in sliced(ids):
+        rows = tx.execute(
+            select(*columns).where(snapshots.c.build_id == build_id, snapshots.c.id.in_(some))
+        )
+        found.update({row.id: Answerable(*row) for row in rows})
+    return found
+
+
+def of_keys(tx: Tx, build_id: int, key_ids: Collection[int]) -> dict[int, int]:
+    """Return the ids of a build's snapshots by key, of those keys that have one."""
+    found: dict[int, int] = {}
+    for some in sliced(key_ids):
+        rows = tx.execute(
+            select(snapshots.c.key_id, snapshots.c.id).where(
+                snapshots.c.build_id == build_id, snapshots.c.key_id.in_(some)
+            )
+        )
+        found.update({row[0]: row[1] for row in rows})
+    return found
+
+
+def withdraw(tx: Tx, build_id: int, ids: Collection[int]) -> None:
+    """Delete rows that reduce added for removed keys; never one that was planned."""
+    for some in sliced(ids):
+        tx.execute(
+            delete(snapshots).where(
+                snapshots.c.build_id == build_id,
+                snapshots.c.id.in_(some),
+                snapshots.c.outcome == "removed",
+            )
+        )
