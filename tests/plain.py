@@ -92,7 +92,16 @@ def a_snapshot(**values: Any) -> SnapshotFact:
 def a_built(number: int, commit: str | None = None, **values: Any) -> BuiltFact:
     """Return a finished build that stands on a commit; later numbers finished later."""
     finished_at = AT.replace(minute=number % 60, hour=number // 60)
-    plain = BuiltFact(number, number, commit, "main", None, True, f"map-{number}", finished_at)
+    plain = BuiltFact(
+        build_id=number,
+        number=number,
+        commit_sha=commit,
+        branch="main",
+        pull=None,
+        trusted=True,
+        manifest_sha=f"map-{number}",
+        finished_at=finished_at,
+    )
     return replace(plain, **values)
 
 

@@ -16,12 +16,13 @@ from capture_consumer.builds.facts import (
     BuildView,
     BuiltFact,
     HistoryFact,
+    Review,
     SnapshotFact,
     SnapshotView,
 )
 from capture_consumer.builds.reducing import Reduced, pairs, reduce
 from capture_consumer.builds.reviewing import review
-from capture_consumer.builds.ruling import Question
+from capture_consumer.builds.ruling import Compared, Question
 from tests.plain import a_build, a_built, a_key, a_project, a_snapshot, an_image
 
 NEVER_REDUCED = ("failed", "cancelled", "superseded")
@@ -121,7 +122,7 @@ class History:
         return HistoryFact(parents, self.built, latest, on_base)
 
     def question(self, build, snapshots, baseline, before) -> Question:
-        compared = {
+        compared: dict[tuple[int, int], Compared] = {
             pair: "tolerated" if abs(pair[0] - pair[1]) <= self.tolerance else "changed"
             for pair in pairs(snapshots, before)
         }
@@ -170,7 +171,11 @@ class History:
         found = review(view, reviewer="ana", manifest=self.maps[shown.build.id], **patterns)
         self.maps[shown.build.id] = manifest.decode(found.manifest)
         effect = next(one for one in found.effects if isinstance(one, ReviewSnapshots))
-        reviews = {"accepted": "accepted", "rejected": "rejected", "undone": "pending"}
+        reviews: dict[str, Review] = {
+            "accepted": "accepted",
+            "rejected": "rejected",
+            "undone": "pending",
+        }
         said = {one.snapshot_id: reviews[one.decision] for one in effect.decided}
         return replace(
             shown,

@@ -95,35 +95,36 @@ MERGE = Baseline((a_built(4), a_built(3)), "ancestor", a_built(2))
 
 
 @pytest.mark.parametrize(
-    ("newer", "older", "common", "images", "build", "reason"),
+    ("sides", "expected"),
     [
-        (1, 1, 1, (1,), 4, "ancestor"),
-        (2, 1, 1, (2,), 4, "ancestor"),
-        (1, 2, 1, (2,), 3, "ancestor"),
-        (2, 2, 1, (2,), 4, "ancestor"),
-        (2, 3, 1, (2, 3), 4, "merge_ambiguous"),
-        (None, 2, None, (2,), 3, "ancestor"),
-        (None, 2, 1, (2,), 3, "ancestor"),
-        (1, 2, None, (1, 2), 4, "merge_ambiguous"),
+        ((1, 1, 1), ((1,), 4, "ancestor")),
+        ((2, 1, 1), ((2,), 4, "ancestor")),
+        ((1, 2, 1), ((2,), 3, "ancestor")),
+        ((2, 2, 1), ((2,), 4, "ancestor")),
+        ((2, 3, 1), ((2, 3), 4, "merge_ambiguous")),
+        ((None, 2, None), ((2,), 3, "ancestor")),
+        ((None, 2, 1), ((2,), 3, "ancestor")),
+        ((1, 2, None), ((1, 2), 4, "merge_ambiguous")),
     ],
 )
-def test_a_merge_is_asked_key_by_key(newer, older, common, images, build, reason):
+def test_a_merge_is_asked_key_by_key(sides, expected):
+    """BUILD-54: the sides are the newer build, the older one, and the one above both."""
+    found = held(MERGE, manifests(sides))[7]
+
+    assert (found.image_ids, found.build_id, found.reason) == expected
+
+
+@pytest.mark.parametrize("sides", [(None, 1, 1), (1, None, 1)])
+def test_a_key_that_one_side_has_taken_out_is_gone(sides):
     """BUILD-54."""
-    maps = {4: {7: newer}, 3: {7: older}, 2: {7: common}}
-    manifests = {n: {k: v for k, v in one.items() if v} for n, one in maps.items()}
-
-    found = held(MERGE, manifests)[7]
-
-    assert (found.image_ids, found.build_id, found.reason) == (images, build, reason)
+    assert held(MERGE, manifests(sides)) == {}
 
 
-@pytest.mark.parametrize(("newer", "older", "common"), [(None, 1, 1), (1, None, 1)])
-def test_a_key_that_one_side_has_taken_out_is_gone(newer, older, common):
-    """BUILD-54."""
-    maps = {4: {7: newer}, 3: {7: older}, 2: {7: common}}
-    manifests = {n: {k: v for k, v in one.items() if v} for n, one in maps.items()}
-
-    assert held(MERGE, manifests) == {}
+def manifests(sides):
+    return {
+        build: {} if image is None else {7: image}
+        for build, image in zip((4, 3, 2), sides, strict=True)
+    }
 
 
 def test_without_a_common_build_any_of_the_sides_will_do():

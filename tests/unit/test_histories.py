@@ -9,7 +9,7 @@ def grown(**images: int) -> History:
     history.commit("A")
     history.commit("B", "A")
     history.commit("C", "B")
-    history.build("A", **images)
+    history.build_of("A", images)
     return history
 
 

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import given, strategies as st
 
+from capture_consumer.builds.facts import Outcome, Review
 from capture_consumer.builds.verdicts import counts, verdict
 from tests.plain import a_project
 
 
 @dataclass(frozen=True)
 class Row:
-    outcome: str | None
-    review: str = "none"
+    outcome: Outcome | None
+    review: Review = "none"
     flaky: bool = False
 
 
