@@ -22,6 +22,7 @@ __all__ = [
     "SchemaMismatch",
     "SettingsInvalid",
     "StoreUnusable",
+    "Unsettled",
     "code_of",
 ]
 
@@ -150,6 +151,15 @@ class StoreUnusable(CaptureConsumerError):
     """The image store cannot be read or written: no fault of a story's (BUILD-38)."""
 
     code = "store_unusable"
+
+
+class Unsettled(CaptureConsumerError):
+    """The end of a claim could not be written in several tries within its lease (JOB-75).
+
+    The process leaves: one that cannot reach its database does not keep a claim alive.
+    """
+
+    code = "unsettled"
 
 
 def code_of(error: BaseException) -> str:

@@ -14,7 +14,7 @@ from sqlalchemy.exc import ArgumentError
 
 from capture_consumer.errors import BadInput
 
-__all__ = ["open_engine"]
+__all__ = ["Engine", "open_engine"]
 
 CONNECT_S = 5
 STATEMENT_MS = 10_000

@@ -5,7 +5,7 @@ while a budget allows, and never again once it has ended (JOB-6). Who holds it i
 told by its newest attempt alone, in `tables.attempts`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -47,6 +47,7 @@ __all__ = [
     "jobs",
     "listing",
     "lock",
+    "lock_free",
     "put_back",
 ]
 
@@ -165,6 +166,13 @@ def lock(tx: Tx, job_id: str) -> JobRow | None:
     return JobRow(**row) if row else None
 
 
+def lock_free(tx: Tx, job_ids: Collection[str]) -> Mapping[str, JobRow]:
+    """Lock those of these jobs that nobody else has locked, by id; return them."""
+    free = select(jobs).where(jobs.c.id.in_(sorted(job_ids))).order_by(jobs.c.id)
+    locked = tx.execute(free.with_for_update(key_share=True, skip_locked=True)).mappings()
+    return {row["id"]: JobRow(**row) for row in locked}
+
+
 def end(tx: Tx, job_id: str, *, status: EndStatus, now: datetime, why: Why = None) -> bool:
     """End an open job; return False when it had ended. Its row is locked by the caller.
 
@@ -182,20 +190,11 @@ def told(why: Why) -> dict[str, str | None]:
     return {"code": code, "error": None if error is None else safe_text(error)}
 
 
-def put_back(
-    tx: Tx,
-    job_id: str,
-    *,
-    visible_at: datetime,
-    suspect: bool,
-    code: str | None,
-    error: str | None,
-) -> bool:
+def put_back(tx: Tx, job_id: str, *, due_at: datetime, suspect: bool, why: Why) -> bool:
     """Queue a running job again; `records.ending` knows which budget that names."""
     again = update(jobs).where(jobs.c.id == job_id, IS_RUNNING)
-    values = {"status": "queued", "visible_at": visible_at, "suspect": suspect}
-    told = {"code": code, "error": None if error is None else safe_text(error)}
-    return tx.execute(again.values(values | told)).rowcount == 1
+    values = {"status": "queued", "visible_at": due_at, "suspect": suspect} | told(why)
+    return tx.execute(again.values(values)).rowcount == 1
 
 
 def cancel(tx: Tx, job_id: str, now: datetime) -> bool:
