@@ -20,7 +20,7 @@ from capture_consumer.tables.projects import (
     projects,
 )
 
-__all__ = ["built_on", "by_number", "get", "newest_built", "recent", "recent_of_line"]
+__all__ = ["built", "built_on", "by_number", "get", "newest_built", "recent", "recent_of_line"]
 
 OF_BUILD = [
     builds.c[name] for name in BuildFact.__dataclass_fields__ if name not in {"project", "ref"}
@@ -110,6 +110,14 @@ def newest_built(
     }
     asked = [column == value for column, value in wanted.items() if value is not None]
     row = tx.execute(usable_for(build).where(*asked).limit(1)).one_or_none()
+    return BuiltFact(*row) if row else None
+
+
+def built(tx: Tx, build_id: int) -> BuiltFact | None:
+    """Return a build as a baseline, if it is one."""
+    row = tx.execute(
+        select(*OF_BUILT).where(builds.c.id == build_id, IS_BASELINE)
+    ).one_or_none()
     return BuiltFact(*row) if row else None
 
 
