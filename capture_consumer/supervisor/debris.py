@@ -37,14 +37,16 @@ class Debris:
         """
         self.strangers = {(stat.pid, stat.start) for stat in adopted(processes(), table)}
 
-    def sweep(self, group: int, table: set[int], now: float) -> int:
+    def sweep(self, group: int | None, table: set[int], now: float) -> int:
         """Kill a dead child's group and all that it left; return how many there were.
 
-        The child is still a zombie, so the group's number is its own. What needs longer
-        than a moment is looked for again at `look_again_at`.
+        The child is still a zombie, so the group's number is its own; it is None when
+        somebody else reaped it. What needs longer than a moment is looked for again at
+        `look_again_at`.
         """
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, signal.SIGKILL)
+        if group is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, signal.SIGKILL)
         found = self.kill_adopted(table)
         self.look_again_at = now + SECOND_LOOK_S
         return found

@@ -95,6 +95,10 @@ class Restarts:
         self.tokens -= 1
         return True
 
+    def failed_early(self, number: int) -> bool:
+        """Return whether a slot has failed and was never up: nobody waits for it."""
+        return self.slot(number).fails_before_ready > 0
+
     def hopeless(self, numbers: Iterable[int]) -> bool:
         """Return whether nothing ever came up and every slot has had its tries."""
         if self.ever_ready:

@@ -150,6 +150,22 @@ class State:
         """Return the path of the trace of the process that is in a slot now."""
         return self.slots / f"{slot_name(slot)}.trace"
 
+    def keep_trace(self, slot: int, number: int) -> str | None:
+        """Keep a dead child's trace under the number of its death.
+
+        Returns:
+            The file's name below the folder; None when the trace is empty.
+        """
+        trace = self.trace(slot)
+        kept = Path("slots") / f"{slot_name(slot)}.{number}.trace"
+        try:
+            if not trace.stat().st_size:
+                return None
+            trace.rename(self.folder / kept)
+        except FileNotFoundError:
+            return None
+        return str(kept)
+
     def scratch(self, slot: int) -> Path:
         """Return the temporary directory of what a slot has in hand (SUP-9)."""
         return self.tmp / slot_name(slot)
