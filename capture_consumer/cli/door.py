@@ -14,10 +14,9 @@ from capture_consumer.errors import DatabaseAway, NotFound
 from capture_consumer.settings import Settings, load, make_home, without_password
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
     from capture_consumer.builds.facts import BuildFact
     from capture_consumer.clock import Clock
+    from capture_consumer.database.engine import Engine
     from capture_consumer.records.facts import RowFacts
     from capture_consumer.storage.store import Store
 

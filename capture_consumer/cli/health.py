@@ -28,4 +28,4 @@ def health(door: Door, *, ready: bool) -> None:
     from capture_consumer.supervisor import health as probe  # noqa: PLC0415
 
     del door
-    raise SystemExit(probe.main(["--ready"] if ready else [], os.environ))
+    raise SystemExit(probe.main(["--ready"] if ready else [], dict(os.environ)))

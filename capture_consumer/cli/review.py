@@ -53,24 +53,28 @@ def review(
         raise click.UsageError(
             "Say what: --accept PATTERN, --reject PATTERN or --undo PATTERN."
         )
+    said = {"accept": accept, "reject": reject, "undo": undo}
+    who = by or person(door.cwd) or getpass.getuser()
     with door.books(writing=True) as books:
-        found, store = door.find(books, build), door.store()
-        answer = decide(
-            books.facts.view(found.id),
-            accept=accept,
-            reject=reject,
-            undo=undo,
-            reviewer=by or person(door.cwd) or getpass.getuser(),
-            manifest=_manifest(found, store),
-        )
-        _write(books, store, answer)
-        _say(answer)
+        found = door.find(books, build)
+        _answer(door, books, found, said, who)
         view = books.facts.view(found.id)
         if as_json:
             screen.tell_json(tell.as_object(view))
         else:
             print_build(view, books)
         raise SystemExit(exits.of_build(view.build))
+
+
+def _answer(
+    door: Door, books: Books, build: BuildFact, said: Mapping[str, tuple[str, ...]], who: str
+) -> None:
+    """Work out what follows from the answers, write it, say it."""
+    store = door.store()
+    view, present = books.facts.view(build.id), _manifest(build, store)
+    answer = decide(view, reviewer=who, manifest=present, **said)
+    _write(books, store, answer)
+    _say(answer)
 
 
 def _manifest(build: BuildFact, store: Store) -> Mapping[int, int]:

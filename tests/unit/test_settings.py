@@ -100,7 +100,7 @@ def test_a_file_that_is_not_toml_is_one_fault(tmp_path):
 @pytest.mark.parametrize("name", ["CAPTURE_CHANNEL", "CAPTURE_PLAN", "CAPTURE_TEST_HANDLERS"])
 def test_names_between_our_own_processes_are_no_settings(tmp_path, name):
     """SUP-1."""
-    assert load({name: "{}"}, cwd=tmp_path)
+    assert load({name: "{}"}, cwd=tmp_path).grace_s == 30
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ def test_a_folder_that_is_too_large_is_refused_before_it_is_read(tmp_path):
 def test_each_file_is_stored_and_told_as_soon_as_it_is_safe(tmp_path):
     """BUILD-25."""
     found = check(fill(tmp_path, "index.json", "a.js", "b.js"))
-    told = []
+    told: list[Sent] = []
 
     sent = send(found, sha_of, sent=told.append)
 
