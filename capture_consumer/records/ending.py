@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-import structlog
-
 from capture_consumer.builds.facts import ShardFact
 from capture_consumer.builds.phases import OPEN
 from capture_consumer.consumer.budget import (
@@ -25,9 +23,18 @@ from capture_consumer.consumer.budget import (
     after,
 )
 from capture_consumer.consumer.job import Backoff
-from capture_consumer.consumer.outcome import Cancelled, Done, End, Released, TimedOut, word_of
+from capture_consumer.consumer.outcome import (
+    Cancelled,
+    Done,
+    End,
+    Released,
+    TimedOut,
+    Word,
+    word_of,
+)
 from capture_consumer.consumer.safetext import safe_text
 from capture_consumer.database.transaction import Tx
+from capture_consumer.records.ended import CameTo, Ended, tell
 from capture_consumer.records.evidence import Death, evidence_of, past_of, story_of
 from capture_consumer.records.exhausted import tell_lifecycle
 from capture_consumer.records.moving import give_up
@@ -38,31 +45,7 @@ from capture_consumer.tables.jobs import JobRow
 
 __all__ = ["Ended", "end_attempt", "tell"]
 
-log = structlog.get_logger()
 SHARD_OPEN = {"pending", "running"}
-CameTo = Literal[
-    "done",
-    "cancelled",
-    "requeued",
-    "story-failed",
-    "shard-failed",
-    "finalized",
-    "failed",
-    "skipped",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """What an end came to (JOB-116). `delay_ms` is the wait of a job that goes again."""
-
-    outcome: CameTo
-    job: JobRow
-    attempt: int
-    code: str | None = None
-    text: str | None = None
-    story: str | None = None
-    delay_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +58,9 @@ class Locked:
     shard: ShardFact | None
     now: datetime
 
-    def came_to(self, outcome: CameTo, **told: Any) -> Ended:
-        """Return what the end came to."""
-        return Ended(outcome, self.job, self.held.attempt, **told)
+    def came_to(self, outcome: CameTo, word: Word, **told: Any) -> Ended:
+        """Return what the end came to; `word` is what its row got."""
+        return Ended(outcome, word, self.job, self.held.attempt, **told)
 
 
 def end_attempt(
@@ -110,7 +93,7 @@ def end_attempt(
             )
             attempts.end(tx, at.held, outcome=word, now=now)
             jobs.end(tx, job_id, status=word, now=now)
-            return at.came_to(word)
+            return at.came_to(word, word)
         case _:
             return count(tx, at, end, limits=limits, backoff=backoff)
 
@@ -137,9 +120,9 @@ def moot(tx: Tx, at: Locked, end: End) -> Ended:
     """
     was_cancelled = at.job.status == "cancelled"
     is_moot = was_cancelled or isinstance(end, Done | Released)
-    word = "cancelled" if is_moot else word_of(end)
+    word: Word = "cancelled" if is_moot else word_of(end)
     attempts.end(tx, at.held, outcome=word, now=at.now, evidence=evidence_of(end))
-    return at.came_to("cancelled" if was_cancelled else "skipped")
+    return at.came_to("cancelled" if was_cancelled else "skipped", word)
 
 
 def what_is_over(at: Locked) -> str | None:
@@ -160,7 +143,7 @@ def skip(tx: Tx, at: Locked, end: End, over: str) -> Ended:
     attempts.end(tx, at.held, outcome=word_of(end), now=at.now, evidence=evidence_of(end))
     status: Literal["done", "cancelled"] = "done" if isinstance(end, Done) else "cancelled"
     jobs.end(tx, at.job.id, status=status, now=at.now, why=("build_ended", over))
-    return at.came_to("skipped", text=over)
+    return at.came_to("skipped", word_of(end), text=over)
 
 
 def count(tx: Tx, at: Locked, end: Counted, *, limits: Limits, backoff: Backoff) -> Ended:
@@ -182,7 +165,7 @@ def count(tx: Tx, at: Locked, end: Counted, *, limits: Limits, backoff: Backoff)
             return blamed
         follows = after(end, past_of(rows), story=None, **known)
     if isinstance(follows, GiveUp):
-        return exhaust(tx, at, follows)
+        return exhaust(tx, at, end, follows)
     assert isinstance(follows, Again), "without a story nothing is blamed"
     return put_back(tx, at, end, follows)
 
@@ -192,7 +175,9 @@ def put_back(tx: Tx, at: Locked, end: Counted, again: Again) -> Ended:
     text = None if isinstance(end, Released) else end.text
     due_at = at.now + timedelta(milliseconds=again.delay_ms)
     jobs.put_back(tx, at.job.id, due_at=due_at, suspect=again.suspect, why=(end.code, text))
-    return at.came_to("requeued", code=end.code, text=text, delay_ms=again.delay_ms)
+    return at.came_to(
+        "requeued", word_of(end), code=end.code, text=text, delay_ms=again.delay_ms
+    )
 
 
 def blame(tx: Tx, at: Locked, end: Counted, blamed: Blame) -> Ended | None:
@@ -211,38 +196,17 @@ def blame(tx: Tx, at: Locked, end: Counted, blamed: Blame) -> Ended | None:
     shards.count_ended(tx, at.job.shard_id, number)
     attempts.explain(tx, at.job.id, [*blamed.attempts, at.held.attempt])
     jobs.put_back(tx, at.job.id, due_at=at.now, suspect=False, why=(code, text))
-    return at.came_to("story-failed", code=code, text=text, story=blamed.story)
+    return at.came_to("story-failed", word_of(end), code=code, text=text, story=blamed.story)
 
 
-def exhaust(tx: Tx, at: Locked, up: GiveUp) -> Ended:
+def exhaust(tx: Tx, at: Locked, end: Counted, up: GiveUp) -> Ended:
     """Fail the job for good, tell the lifecycle, and fail what a capture job stood for (R1)."""
     job, text = at.job, safe_text(up.text)
     jobs.end(tx, job.id, status="failed", now=at.now, why=(up.code, text))
     tell_lifecycle(tx, job, up, now=at.now)
     if job.kind != "capture" or job.build_id is None:
-        return at.came_to("failed", code=up.code, text=text)
+        return at.came_to("failed", word_of(end), code=up.code, text=text)
     outcome: Any = give_up(
         tx, build_id=job.build_id, shard_id=job.shard_id, code=up.code, text=text, now=at.now
     )
-    return at.came_to(outcome, code=up.code, text=text)
-
-
-def tell(ended: Ended) -> None:
-    """Log what an end came to, after its commit (SUP-28, JOB-86, JOB-88)."""
-    job = ended.job
-    facts = {
-        "job": job.id,
-        "kind": job.kind,
-        "build": job.build_id,
-        "shard": job.shard_id,
-        "attempts": ended.attempt,
-        "outcome": ended.outcome,
-        "code": ended.code,
-        "text": ended.text,
-    }
-    if ended.outcome == "story-failed":
-        log.error("crash.story_failed", story=ended.story, **facts)
-    elif ended.outcome in {"shard-failed", "finalized", "failed"}:
-        log.error("job.failed_for_good", **facts)
-    elif ended.outcome == "requeued":
-        log.warning("job.retried", delay_ms=ended.delay_ms, **facts)
+    return at.came_to(outcome, word_of(end), code=up.code, text=text)

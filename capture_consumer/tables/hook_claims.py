@@ -20,6 +20,7 @@ __all__ = [
     "claim",
     "exhausted",
     "give_back",
+    "is_due",
     "reclaim",
     "retry",
     "settle",
@@ -73,10 +74,9 @@ def claim(tx: Tx, *, limit: int, max_attempts: int, now: datetime) -> Sequence[E
         earlier.c.id < lifecycle_events.c.id,
         earlier.c.status.in_([PENDING, RUNNING]),
     )
-    due = or_(lifecycle_events.c.next_at.is_(None), lifecycle_events.c.next_at <= now)
     pick = (
         select(lifecycle_events.c.id)
-        .where(IS_PENDING, due, lifecycle_events.c.attempts < max_attempts)
+        .where(*due(max_attempts, now))
         .where(~stands_before.exists())
         .order_by(lifecycle_events.c.id)
         .limit(limit)
@@ -97,6 +97,18 @@ def claim(tx: Tx, *, limit: int, max_attempts: int, now: datetime) -> Sequence[E
         .returning(*COLUMNS)
     )
     return sorted((EventRow(**row) for row in tx.execute(taken).mappings()), key=by_id)
+
+
+def due(max_attempts: int, now: datetime) -> tuple[Any, ...]:
+    """Return the conditions of a row that may be claimed."""
+    is_time = or_(lifecycle_events.c.next_at.is_(None), lifecycle_events.c.next_at <= now)
+    return (IS_PENDING, is_time, lifecycle_events.c.attempts < max_attempts)
+
+
+def is_due(tx: Tx, *, max_attempts: int, now: datetime) -> bool:
+    """Tell whether some row may be claimed: a look that takes no write lock."""
+    some = select(lifecycle_events.c.id).where(*due(max_attempts, now)).limit(1)
+    return tx.execute(some).first() is not None
 
 
 def by_id(row: EventRow) -> int:
