@@ -51,11 +51,15 @@ class Clerk:
             thread.join(LEAVE_S)
 
     def go_round(self, loop: Loop) -> None:
-        """Do one loop's work at its pace; an error ends a round, never the loop (LIFE-18)."""
-        while not self.books.draining.wait(loop.every_s):
+        """Do one loop's work at its pace, at once for the first time (LIFE-19).
+
+        An error ends a round, never the loop (LIFE-18).
+        """
+        while not self.books.draining.is_set():
             for _ in range(MOST_AT_ONCE):
                 if not once(loop) or self.books.draining.is_set():
                     break
+            self.books.draining.wait(loop.every_s)
 
 
 def once(loop: Loop) -> bool:

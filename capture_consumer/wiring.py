@@ -1,3 +1,0 @@
-"""The room wiring. Still to be furnished."""
-
-__all__: list[str] = []

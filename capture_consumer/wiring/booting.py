@@ -1,0 +1,64 @@
+"""What every child does first: settings, log, database, clock; or an exit code (SUP-49)."""
+
+import os
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+from sqlalchemy import Engine
+
+from capture_consumer import logs
+from capture_consumer.clock import DisciplinedClock, boot_seconds
+from capture_consumer.database.offset import measure
+from capture_consumer.errors import BadInput, DatabaseAway, SchemaMismatch, SettingsInvalid
+from capture_consumer.ipc.channel import Channel
+from capture_consumer.settings import Settings, load
+from capture_consumer.wiring import open_database
+
+__all__ = ["EXIT_CONFIGURATION", "EXIT_NO_DATABASE", "EXIT_UNFIT", "Booted", "boot"]
+
+EXIT_NO_DATABASE = 69
+EXIT_UNFIT = 75
+EXIT_CONFIGURATION = 78
+PATIENCE_S = 60.0
+ASK_AGAIN_S = 1.0
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Booted:
+    """What every child has once it is up."""
+
+    settings: Settings
+    engine: Engine
+    clock: DisciplinedClock
+
+
+def boot(channel: Channel | None, role: str) -> Booted | int:
+    """Read settings, set up the log, wait for the database; or return an exit code (SUP-49)."""
+    try:
+        settings = load(os.environ, cwd=Path.cwd())
+    except SettingsInvalid as error:
+        sys.stderr.write("".join(f"{fault}\n" for fault in error.faults))
+        return EXIT_CONFIGURATION
+    logs.set_up(log_format=settings.log_format, log_level=settings.log_level)
+    if channel is not None:
+        structlog.contextvars.bind_contextvars(
+            role=role, slot=channel.slot, incarnation=channel.incarnation[:8], pid=os.getpid()
+        )
+    give_up_s = boot_seconds() + PATIENCE_S
+    while True:
+        try:
+            engine = open_database(settings, writing=True)
+            return Booted(settings, engine, measure(engine))
+        except (BadInput, SchemaMismatch) as error:
+            log.error("child.misconfigured", error=str(error))  # noqa: TRY400 - one line
+            return EXIT_CONFIGURATION
+        except DatabaseAway as error:
+            if boot_seconds() >= give_up_s:
+                log.error("child.no_database", error=str(error))  # noqa: TRY400 - one line
+                return EXIT_NO_DATABASE
+        threading.Event().wait(ASK_AGAIN_S)

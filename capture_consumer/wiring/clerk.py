@@ -1,0 +1,142 @@
+"""The clerk's process: books and sweeps on its main thread, the lifecycle beside them."""
+
+import json
+import os
+import random
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+
+import structlog
+
+from capture_consumer import __version__
+from capture_consumer.clerk.books import Books, Ledger, Timer
+from capture_consumer.clerk.clerk import Clerk, Loop
+from capture_consumer.clerk.sweep import Sweep
+from capture_consumer.clock import boot_seconds
+from capture_consumer.database.offset import discipline
+from capture_consumer.database.transaction import again
+from capture_consumer.ipc.channel import Channel
+from capture_consumer.tables import supervisors
+from capture_consumer.wiring.booting import Booted, boot
+
+__all__ = ["run_clerk"]
+
+REAP_S = 15.0
+BEAT_S = 10.0
+CLOCK_S = 60.0
+LIFECYCLE_S = 15.0
+JUMP = timedelta(seconds=2)
+
+log = structlog.get_logger()
+
+
+def run_clerk() -> int:
+    """Keep the books until told to leave; return the exit code of the process."""
+    channel = Channel.from_environment(os.environ)
+    if channel is None:
+        raise SystemExit("a clerk is started by `capture-consumer start`")
+    channel.hello("")
+    booted = boot(channel, "clerk")
+    if isinstance(booted, int):
+        return booted
+    books = make_books(booted, channel)
+    channel.listen(books.hear)
+    channel.ready()
+    Clerk(books, make_loops(booted)).run()
+    with suppress(Exception):
+        again(booted.engine, lambda tx: supervisors.leave(tx, channel.incarnation), tries=1)
+    channel.bye("told to")
+    return 0
+
+
+def make_books(booted: Booted, channel: Channel) -> Books:
+    """Return the books with their timers: clock, beat, reap and chores."""
+    from capture_consumer.storage import open_store
+
+    engine, clock = booted.engine, booted.clock
+    ledger = Ledger(
+        engine, clock, open_store(booted.settings.store_url), channel.state_dir / "slots"
+    )
+    books = Books(ledger, channel.ack, boot_seconds)
+    reaps = Reaps(booted)
+    sweep = Sweep(engine, clock, reaps.reap)
+    # Clerks that start together drift apart (JOB-160).
+    period_s = REAP_S * random.SystemRandom().uniform(1.0, 1.2)
+    books.timers += [
+        Timer(CLOCK_S, reaps.set_clock, boot_seconds() + CLOCK_S),
+        Timer(BEAT_S, beating(booted, channel, books.draining)),
+        Timer(period_s, lambda: books.draining.is_set() or sweep.run()),
+    ]
+    return books
+
+
+class Reaps:
+    """The reap, and the pause after a jump of the clock (JOB-153)."""
+
+    def __init__(self, booted: Booted) -> None:
+        self.booted = booted
+        self.not_before_s = 0.0
+
+    def set_clock(self) -> None:
+        """Hold the clock to the database's; after a jump reap nothing for a whole lease."""
+        moved = discipline(self.booted.engine, self.booted.clock)
+        if abs(moved) > JUMP:
+            self.not_before_s = boot_seconds() + self.booted.settings.lease_ms / 1000
+
+    def reap(self) -> int:
+        """End late attempts; return how many."""
+        from capture_consumer.consumer.budget import Limits
+        from capture_consumer.records.reaping import reap
+
+        if boot_seconds() < self.not_before_s:
+            return 0
+        limits = Limits(failures=self.booted.settings.max_attempts)
+        return reap(self.booted.engine, now=self.booted.clock.now(), limits=limits)
+
+
+def make_loops(booted: Booted) -> list[Loop]:
+    """Return the light queues' loops. A sweep goes round in full batches by itself."""
+    from capture_consumer.queues.lifecycle import LifecycleQueue
+
+    lifecycle = LifecycleQueue(booted.engine, clock=booted.clock)
+
+    def sweep() -> bool:
+        lifecycle.tick()
+        return False
+
+    return [Loop("lifecycle", LIFECYCLE_S, sweep)]
+
+
+def beating(booted: Booted, channel: Channel, draining: threading.Event) -> Callable[[], None]:
+    """Return what writes this supervisor's row, for people (SUP-36)."""
+    started_at = booted.clock.now()
+    health = channel.state_dir / "health.json"
+
+    def beat() -> None:
+        again(
+            booted.engine,
+            lambda tx: supervisors.beat(
+                tx,
+                incarnation=channel.incarnation,
+                host=socket.gethostname(),
+                version=__version__,
+                slots=slots_in(health),
+                draining=draining.is_set(),
+                started_at=started_at,
+                now=booted.clock.now(),
+            ),
+        )
+
+    return beat
+
+
+def slots_in(health: Path) -> int:
+    """Return how many consumers the supervisor says it keeps."""
+    try:
+        return len(json.loads(health.read_bytes())["slots"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0

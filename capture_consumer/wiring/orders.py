@@ -1,0 +1,89 @@
+"""What a supervisor's orders mean for a consumer's loop: stop, rest, ask for the host.
+
+Orders arrive on the control thread, which only sets what is read here and kills the
+browser by pid (SUP-22). The loop reads it between jobs, the handler between stories.
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from capture_consumer.ipc import messages
+from capture_consumer.wiring.reports import Reports
+
+__all__ = ["Orders"]
+
+ANSWER_S = 120.0
+
+
+@dataclass
+class Orders:
+    """The state that orders have left us in.
+
+    Args:
+        reports: what is in hand, and the way to answer.
+        let_go: makes the job in hand be released at its next safe place.
+        kill_browser: ends a story at once.
+        elapsed: seconds, of which only differences mean anything.
+    """
+
+    reports: Reports
+    let_go: Callable[[], None]
+    kill_browser: Callable[[], None]
+    elapsed: Callable[[], float]
+    woken: threading.Event = field(default_factory=threading.Event)
+    stopping: threading.Event = field(default_factory=threading.Event)
+    paused: bool = False
+    looks_for_suspects: bool = False
+    _answered: threading.Event = field(default_factory=threading.Event)
+    _granted: bool = False
+    _owes_answer: bool = False
+
+    def hear(self, order: messages.Order) -> None:
+        """Take an order; called on the control thread."""
+        match order:
+            case messages.Drain(soft_deadline_s=seconds):
+                self.drain(seconds)
+            case messages.Hurry() | messages.ParentGone():
+                self.stopping.set()
+                self.let_go()
+                self.kill_browser()
+            case messages.Recycle():
+                self.stopping.set()
+            case messages.Pause() | messages.Resume():
+                self.paused = self._owes_answer = isinstance(order, messages.Pause)
+            case messages.Suspects(on=on):
+                self.looks_for_suspects = on
+            case messages.Granted() | messages.Denied():
+                self._granted = isinstance(order, messages.Granted)
+                self._answered.set()
+            case _:
+                return
+        self.woken.set()
+        if self.stopping.is_set():
+            self._answered.set()
+
+    def drain(self, seconds: float) -> None:
+        """Claim nothing more; finish what is in hand if it fits, else let it go (section 9)."""
+        self.stopping.set()
+        if self.reports.remaining_s() > seconds:
+            self.let_go()
+            return
+        late = threading.Timer(seconds, self.let_go)
+        late.daemon = True
+        late.start()
+
+    def rests(self) -> bool:
+        """Tell whether nothing may be claimed for now; each PAUSE is answered once (SUP-41)."""
+        if self.paused and self._owes_answer:
+            self._owes_answer = False
+            self.reports.say_paused()
+        return self.paused
+
+    def has_the_host(self, job_id: str) -> bool:
+        """Ask to be alone on the host for a suspect; wait for the answer (SUP-41)."""
+        self._answered.clear()
+        self._granted = False
+        self.reports.ask_alone(job_id)
+        self._answered.wait(ANSWER_S)
+        return self._granted and not self.stopping.is_set()
