@@ -25,7 +25,7 @@ def open_store(url: str) -> Store:
         raise BadInput("the address of the store is empty: give a folder")
     if "\0" in url:
         raise BadInput("the address of the store has a NUL in it")
-    scheme = re.match(r"[A-Za-z][A-Za-z0-9+.-]*(?=://|:/)", url)
+    scheme = re.match(r"(?i)[a-z][a-z0-9+.-]+(?=://)|file(?=:)", url)
     if not scheme:
         return FolderStore(Path(url).expanduser())
     if scheme[0].lower() != "file":
