@@ -30,10 +30,13 @@ def of_build(tx: Tx, build_id: int) -> BuildView | None:
     made = tries.of_build(tx, build_id)
     named = {one.comparison_id for one in shown if one.comparison_id is not None}
     compared = comparisons.get(tx, named)
+    numbers = build_views.numbers(
+        tx, {one.baseline_build_id for one in shown if one.baseline_build_id is not None}
+    )
     baseline, reason = why(tx, shown)
     return BuildView(
         build=build,
-        snapshots=tuple(snapshot_view(build, one, made, compared) for one in shown),
+        snapshots=tuple(snapshot_view(build, one, made, compared, numbers) for one in shown),
         shards=tuple(shards.of_build(tx, build_id)),
         baseline=baseline,
         baseline_reason=reason,
@@ -45,14 +48,16 @@ def snapshot_view(
     shown: Shown,
     made: Mapping[int, tuple[TryFact, ...]],
     compared: Mapping[int, ComparisonFact],
+    numbers: Mapping[int, int],
 ) -> SnapshotView:
     """Return one snapshot as people see it."""
     mine = made.get(shown.fact.id, ())
     comparison = None if shown.comparison_id is None else compared.get(shown.comparison_id)
+    before = shown.baseline_build_id
     return SnapshotView(
         fact=with_counts(shown.fact, tries=len(mine), deaths=0),
         mode_name=mode_name(build.project.modes, shown.fact.key.mode),
-        baseline_build=shown.baseline_build_id,
+        baseline_build=None if before is None else numbers.get(before),
         baseline_reason=shown.baseline_reason,
         comparison=comparison,
         review_source=shown.review_source,

@@ -20,7 +20,16 @@ from capture_consumer.tables.projects import (
     projects,
 )
 
-__all__ = ["built", "built_on", "by_number", "get", "newest_built", "recent", "recent_of_line"]
+__all__ = [
+    "built",
+    "built_on",
+    "by_number",
+    "get",
+    "newest_built",
+    "numbers",
+    "recent",
+    "recent_of_line",
+]
 
 OF_BUILD = [
     builds.c[name] for name in BuildFact.__dataclass_fields__ if name not in {"project", "ref"}
@@ -119,6 +128,15 @@ def built(tx: Tx, build_id: int) -> BuiltFact | None:
         select(*OF_BUILT).where(builds.c.id == build_id, IS_BASELINE)
     ).one_or_none()
     return BuiltFact(*row) if row else None
+
+
+def numbers(tx: Tx, build_ids: Collection[int]) -> dict[int, int]:
+    """Return the numbers by which people know these builds."""
+    found: dict[int, int] = {}
+    for some in sliced(build_ids):
+        rows = tx.execute(select(builds.c.id, builds.c.number).where(builds.c.id.in_(some)))
+        found.update({row[0]: row[1] for row in rows})
+    return found
 
 
 def usable_for(build: BuildFact) -> Select[Any]:
