@@ -150,10 +150,12 @@ def make_queue(
 
 def make_poll(booted: Booted, queue: JobsQueue, orders: Orders, *, supervised: bool) -> Poll:
     """Return the loop, with everything it waits on."""
+    from capture_consumer.database.hints import Announcer
     from capture_consumer.hooks import HOOKS
     from capture_consumer.queues.lifecycle import LifecycleQueue
 
     hooks = LifecycleQueue(booted.engine, clock=booted.clock, hooks=HOOKS)
+    announcer = Announcer(booted.engine)
     queue.alone = not supervised
     clock_due_s = boot_seconds() + CLOCK_EVERY_S
 
@@ -166,6 +168,10 @@ def make_poll(booted: Booted, queue: JobsQueue, orders: Orders, *, supervised: b
         queue.alone = not supervised or (asks and orders.has_the_host("suspect"))
         return work(queue, stopping=orders.stopping.is_set)
 
+    def flush() -> None:
+        hooks.flush()
+        announcer.tell()
+
     settings = booted.settings
     return Poll(
         work=once,
@@ -174,7 +180,7 @@ def make_poll(booted: Booted, queue: JobsQueue, orders: Orders, *, supervised: b
         draw=random.SystemRandom().random,
         stopping=lambda: orders.stopping.is_set() or queue.leaving is not None,
         paused=orders.rests,
-        flush=lambda: (hooks.flush(), None)[1],
+        flush=flush,
         cadence=Cadence(idle_ms=settings.poll_idle_ms, active_ms=settings.poll_active_ms),
     )
 
