@@ -18,6 +18,7 @@ FLAGS: tuple[str, ...] = (
     "--force-color-profile=srgb",  # a screen's own profile would tint every picture
     "--disable-lcd-text",  # grey text: colour fringes depend on the screen
     "--font-render-hinting=none",  # glyphs are placed alike on every host
+    "--disable-partial-raster",  # redrawn corners of a box differ from fresh ones by 2 levels
     "--hide-scrollbars",  # they are drawn by the system's theme, and fade
     "--disable-gpu",  # pixels from the CPU are the same everywhere
     "--enable-unsafe-swiftshader",  # WebGL without a GPU

@@ -71,6 +71,8 @@ const hook = (bus) => {
   bus.on("storyRenderPhaseChanged", ofThis((told) => {
     // Errors that come before belong to the story that is being left.
     story.opened = true;
+    // What scripts drew of chance until here depends on how the page came to this story.
+    if (told.newPhase === "loading" || told.newPhase === "rendering") reseed();
     if (STEP_OF_PHASE[told.newPhase]) enter(STEP_OF_PHASE[told.newPhase]);
   }));
   bus.on("storyRendered", ofThis(() => {
