@@ -51,6 +51,9 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     address = server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
     root = create_engine(address, isolation_level="AUTOCOMMIT")
     with root.connect() as db:
+        for setting in ("fsync", "full_page_writes", "synchronous_commit"):
+            db.exec_driver_sql(f"ALTER SYSTEM SET {setting} = off")
+        db.exec_driver_sql("SELECT pg_reload_conf()")
         db.exec_driver_sql("CREATE DATABASE with_tables")
     root.dispose()
     template = make_url(address).set(database="with_tables")
