@@ -98,6 +98,7 @@ def test_a_picture_of_equal_pixels_in_other_bytes_is_equal_too():
     studio.run("shard", shard_id=0)
 
     assert studio.camera.taken == [("a", False)]
+    assert not any(isinstance(one, KeepContent) for one in studio.facts.written)
 
 
 def test_a_picture_that_differs_is_confirmed_and_compared_right_away():

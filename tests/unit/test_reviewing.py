@@ -9,7 +9,7 @@ from capture_consumer.builds.reviewing import review
 from capture_consumer.errors import NotFound, Refused
 from tests.plain import a_build, a_key, a_snapshot, an_image
 
-NOW = {1: 1, 2: 5, 4: 9}
+NOW = {1: 1, 2: 5, 4: 9, 5: 11}
 
 
 def one(number: int, story: str, outcome: str, **values):
@@ -21,7 +21,7 @@ SNAPSHOTS = (
     one(2, "button--b", "unchanged", image=an_image(5), baseline=an_image(5)),
     one(3, "card--new", "new", review="pending", image=an_image(7), review_no=3),
     one(4, "card--gone", "removed", review="pending", state="lost", baseline=an_image(9)),
-    one(5, "card--odd", "unstable", review="pending", state="unstable"),
+    one(5, "card--odd", "unstable", review="pending", state="unstable", baseline=an_image(11)),
     one(6, "card--bad", "errored", state="errored"),
 )
 
@@ -47,7 +47,7 @@ def test_accepting_takes_new_pictures_into_the_map_and_removed_keys_out_of_it():
     found = review(view(SNAPSHOTS[:4]), accept=("*",), reviewer="ana", manifest=NOW)
 
     effect = effect_of(found)
-    assert maps.decode(found.manifest) == {1: 2, 2: 5, 3: 7}
+    assert maps.decode(found.manifest) == {1: 2, 2: 5, 3: 7, 5: 11}
     assert effect.verdict == "accepted"
     assert effect.counts["accepted"] == 3
     assert (effect.rev, effect.reviewer) == (9, "ana")
@@ -102,7 +102,7 @@ def test_a_broken_build_stays_broken_and_its_accepted_pictures_enter_the_map():
     found = review(view(), accept=("*",), reviewer="ana", manifest=NOW)
 
     assert effect_of(found).verdict == "broken"
-    assert maps.decode(found.manifest) == {1: 2, 2: 5, 3: 7}
+    assert maps.decode(found.manifest) == {1: 2, 2: 5, 3: 7, 5: 11}
     assert [one.id for one in found.left] == [6]
 
 
