@@ -71,9 +71,18 @@ class Crew:
         """Return the consumers, lowest slot first."""
         return [child for slot, child in sorted(self.children.items()) if slot != CLERK_SLOT]
 
+    @property
+    def ever_ready(self) -> bool:
+        """Return whether any consumer ever came up."""
+        return self.restarts.any_ready(slot for slot in self.restarts.slots if slot >= 0)
+
     def pids(self) -> set[int]:
         """Return the numbers of all children that we started and have not reaped."""
         return {child.pid for child in self.children.values()}
+
+    def has(self, child: Child) -> bool:
+        """Return whether a child is not buried yet."""
+        return self.children.get(child.slot) is child
 
     def step(self, name: str) -> None:
         """Note a step of a burial, so that the order can be looked at."""
@@ -148,7 +157,7 @@ class Crew:
 
     def die(self, child: Child) -> None:
         """Bury a child if it is dead: on_death, in its order (SUP-17)."""
-        if self.children.get(child.slot) is not child:
+        if not self.has(child):
             return
         fds = [fd for fd in (child.report_fd, child.handle.fd) if fd is not None]
         dead = bury(child, self.grave, before_closing=lambda: self.forget(fds))

@@ -42,7 +42,7 @@ class HealthFile:
             "boot": self.boot,
             "state": state,
             "incarnation": crew.incarnation,
-            "ever_ready": crew.restarts.ever_ready,
+            "ever_ready": crew.ever_ready,
             "clerk_age_s": round(now - crew.heard_clerk_at, 1)
             if crew.plan.clerk_argv
             else None,

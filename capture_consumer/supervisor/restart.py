@@ -1,7 +1,7 @@
 """When a slot may start again, and when nobody should try any more (pure; SUP-48, SUP-49)."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 __all__ = ["EXIT_CONFIGURATION", "Lived", "Restarts"]
 
@@ -35,6 +35,7 @@ class Slot:
     due_at: float = 0.0
     fails_before_ready: int = 0
     misconfigured: bool = False
+    ever_ready: bool = False
 
 
 class Restarts:
@@ -46,7 +47,6 @@ class Restarts:
         self.size = float(consumers + STARTS_BEYOND_N)
         self.tokens = self.size
         self.filled_at = now
-        self.ever_ready = False
 
     def slot(self, number: int) -> Slot:
         """Return the record of one slot."""
@@ -54,9 +54,9 @@ class Restarts:
 
     def ready(self, number: int) -> None:
         """Note that a child came up."""
-        self.ever_ready = True
-        slot = self.slot(number)
-        slot.fails_before_ready, slot.misconfigured = 0, False
+        self.slots[number] = replace(
+            self.slot(number), fails_before_ready=0, misconfigured=False, ever_ready=True
+        )
 
     def died(self, number: int, lived: Lived, now: float) -> float:
         """Note a death; return how many seconds the slot waits."""
@@ -100,14 +100,18 @@ class Restarts:
         return self.slot(number).fails_before_ready > 0
 
     def hopeless(self, numbers: Iterable[int]) -> bool:
-        """Return whether nothing ever came up and every slot has had its tries."""
-        if self.ever_ready:
-            return False
+        """Return whether none of these ever came up and each has had its tries."""
         records = [self.slot(number) for number in numbers]
-        return bool(records) and all(
+        if not records or any(slot.ever_ready for slot in records):
+            return False
+        return all(
             slot.misconfigured or slot.fails_before_ready >= TRIES_BEFORE_READY
             for slot in records
         )
+
+    def any_ready(self, numbers: Iterable[int]) -> bool:
+        """Return whether one of these ever came up."""
+        return any(self.slot(number).ever_ready for number in numbers)
 
     def rest(self, numbers: Iterable[int], now: float) -> None:
         """Let all slots wait the longest, then try afresh: under a web server (SUP-49)."""

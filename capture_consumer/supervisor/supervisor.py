@@ -148,10 +148,9 @@ class Supervisor:
         if what == "signals":
             for number in self.signals.read():
                 self.guarded(self.signalled, number)
-        elif child is not None and what == "death":
-            self.crew.die(child)
-        elif child is not None:
-            self.crew.read(child)
+        elif child is not None and self.crew.has(child):
+            # One that was buried a moment ago has no descriptors any more.
+            self.crew.die(child) if what == "death" else self.crew.read(child)
 
     def signalled(self, number: int) -> None:
         """Heed one signal (section 15)."""
@@ -232,7 +231,7 @@ class Supervisor:
         """Return in one word what we do."""
         if self.leaving is not None:
             return "draining"
-        return "running" if self.restarts.ever_ready else "starting"
+        return "running" if self.crew.ever_ready else "starting"
 
     def drain_left_s(self, now: float) -> float | None:
         """Return how much of the grace is left, None when nobody drains."""
