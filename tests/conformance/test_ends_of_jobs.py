@@ -27,7 +27,9 @@ from tests.queueing import (
 )
 
 SEGV = Crashed(code="crashed", text="killed by SIGSEGV", signal=11)
-KILLED_IN_A = Crashed(code="crashed", text="killed by signal 9", signal=9, story="a", exact=True)
+KILLED_IN_A = Crashed(
+    code="crashed", text="killed by signal 9", signal=9, story="a", exact=True
+)
 A_MINUTE = 60_000
 
 
