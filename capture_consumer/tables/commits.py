@@ -14,12 +14,14 @@ from sqlalchemy import (
     ForeignKey,
     Integer,
     Table,
+    TableValuedAlias,
     Text,
     bindparam,
     cast,
     func,
     literal,
     select,
+    true,
     update,
 )
 
@@ -113,9 +115,10 @@ def above(tx: Tx, project_id: int, sha: str, *, at_most: int = WALK_MAX) -> dict
     """
     walk = select(literal(sha).label("sha")).cte("walk", recursive=True)
     parent = parents_of_row(tx)
-    walk = walk.union(
-        select(parent).where(commits.c.project_id == project_id, commits.c.sha == walk.c.sha)
-    )
+    here = (commits.c.project_id == project_id) & (commits.c.sha == walk.c.sha)
+    # The function reads the row before it, so the order of the joins is not the planner's.
+    rows_of = walk.join(commits, here).join(parent, true())
+    walk = walk.union(select(parent.c.value).select_from(rows_of))
     near = select(walk.c.sha).limit(at_most).cte("near")
     rows = tx.execute(
         select(near.c.sha, commits.c.parents).join_from(
@@ -128,12 +131,12 @@ def above(tx: Tx, project_id: int, sha: str, *, at_most: int = WALK_MAX) -> dict
     return {row[0]: None if row[1] is None else tuple(row[1]) for row in rows}
 
 
-def parents_of_row(tx: Tx) -> Any:
-    """Return a column with a row for each parent; each database unfolds JSON its own way."""
+def parents_of_row(tx: Tx) -> TableValuedAlias:
+    """Return a row for each parent; each database unfolds JSON its own way."""
     if tx.dialect.name == "sqlite":
-        return func.json_each(commits.c.parents).table_valued("value").c.value
+        return func.json_each(commits.c.parents).table_valued("value")
     unfold = func.json_array_elements_text(cast(commits.c.parents, JSON))
-    return unfold.table_valued("value").render_derived().c.value
+    return unfold.table_valued("value").render_derived()
 
 
 def is_ancestor(tx: Tx, project_id: int, sha: str, *, of: str) -> bool:
