@@ -214,7 +214,7 @@ def jobs_of(engine: Engine, build_id: int) -> dict[str, str]:
     """Return the statuses of a build's jobs by id, its number left out."""
     with engine.connect() as db:
         found = jobs.listing(db, build_id=build_id, limit=1000)
-    return {job.id.replace(f":{build_id}", ""): job.status for job in found}
+    return {job.id.replace(f":{build_id}", "", 1): job.status for job in found}
 
 
 def hooks_of(engine: Engine, build_id: int) -> list[tuple[int, str]]:

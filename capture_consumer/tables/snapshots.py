@@ -116,7 +116,9 @@ def add(tx: Tx, rows: Sequence[Mapping[str, Any]]) -> None:
     Under the lock of their build. Sorted by key, as all rows that others may insert.
     """
     if rows:
-        tx.execute(insert(snapshots), sorted(rows, key=lambda row: int(row["key_id"])))
+        in_order = sorted(rows, key=lambda row: int(row["key_id"]))
+        # With RETURNING the rows go in pages of one statement each, not one by one.
+        tx.execute(insert(snapshots).returning(snapshots.c.id), in_order)
 
 
 def record(tx: Tx, shard_id: int, snapshot_id: int, values: Mapping[str, Any]) -> bool:
