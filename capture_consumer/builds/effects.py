@@ -7,10 +7,22 @@ mypy shows a case that is missing.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Literal
 
-from capture_consumer.builds.facts import BuildKind, Outcome, Phase, Review, Verdict
+from capture_consumer.builds.capturing import (
+    BeginPlanning,
+    BeginShard,
+    DealShards,
+    EndShard,
+    PlannedShard,
+    PlannedSnapshot,
+    RecordSnapshots,
+    SnapshotResult,
+    TryMade,
+)
+from capture_consumer.builds.content import Compared, KeepContent, StoredBlob, StoredImage
+from capture_consumer.builds.facts import Outcome, Review, Verdict
+from capture_consumer.builds.opening import CommitTold, FileSent, OpenBuild, OpenedBuild
 
 __all__ = [
     "NOTHING",
@@ -45,147 +57,6 @@ __all__ = [
     "SupersedeOlder",
     "TryMade",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class StoredBlob:
-    """Bytes that are in the store already, by their sha256."""
-
-    sha: str
-    bytes: int
-    kind: Literal["file", "image", "diff", "mask", "log", "trace", "manifest"]
-
-
-@dataclass(frozen=True, slots=True)
-class StoredImage:
-    """A picture whose bytes are in the store already."""
-
-    pixel_sha: str
-    blob_sha: str
-    width: int
-    height: int
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """A comparison made; images are named by the hash of their pixels."""
-
-    from_pixel_sha: str
-    to_pixel_sha: str
-    params_sha: str
-    verdict: Literal["equal", "tolerated", "changed"]
-    changed_px: int
-    ratio: float
-    densest_block: int
-    box: tuple[int, int, int, int] | None
-    bands: tuple[Mapping[str, Any], ...] = ()
-    mask_sha: str | None = None
-    diff_sha: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class KeepContent:
-    """Content rows; written first, sorted by key, "do nothing on conflict" (R21)."""
-
-    blobs: tuple[StoredBlob, ...] = ()
-    images: tuple[StoredImage, ...] = ()
-    comparisons: tuple[Compared, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class BeginPlanning:
-    """T5: pending to planning. Already planning is well; any other phase writes nothing."""
-
-    build_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedSnapshot:
-    """One snapshot that a plan makes. A folder's have their state at once (BUILD-44)."""
-
-    story_id: str
-    mode: str
-    browser: str
-    title: str
-    shard_idx: int | None
-    state: Literal["planned", "captured", "errored", "skipped"] = "planned"
-    pixel_sha: str | None = None
-    baseline_image_id: int | None = None
-    error_code: str | None = None
-    message: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedShard:
-    """One shard that a plan makes."""
-
-    idx: int
-    weight_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class DealShards:
-    """T6: keys, snapshots, shards and their jobs, then capturing. T7 when there is no shard."""
-
-    build_id: int
-    environment: str
-    snapshots: tuple[PlannedSnapshot, ...]
-    shards: tuple[PlannedShard, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class BeginShard:
-    """A shard's first save: pending to running. Running already is well (BUILD-31)."""
-
-    shard_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class TryMade:
-    """One picture taken, or one that failed (BUILD-45). Its number follows the last one's."""
-
-    started_at: datetime
-    ended_at: datetime
-    result: Literal["still", "moving", "errored", "died"]
-    pixel_sha: str | None = None
-    error: Mapping[str, Any] | None = None
-    log_sha: str | None = None
-    trace_sha: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SnapshotResult:
-    """What became of one planned snapshot. Once written it never changes (BUILD-44)."""
-
-    snapshot_id: int
-    state: Literal["captured", "errored", "unstable", "skipped"]
-    flaky: bool = False
-    pixel_sha: str | None = None
-    error_code: str | None = None
-    message: str | None = None
-    tries: tuple[TryMade, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class RecordSnapshots:
-    """Results of a shard so far; only snapshots still `planned` take them (BUILD-13).
-
-    `job_id` and `attempt` are written on the tries.
-    """
-
-    shard_id: int
-    job_id: str
-    attempt: int
-    results: tuple[SnapshotResult, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class EndShard:
-    """The shard is done, nothing of it is planned (BUILD-34). T9 when it was the last."""
-
-    build_id: int
-    shard_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,60 +189,6 @@ class ReviewSnapshots:
     manifest_sha: str | None
     verdict: Verdict
     counts: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class CommitTold:
-    """A commit as a client knows it; `parents` is None where its clone is too shallow."""
-
-    sha: str
-    parents: tuple[str, ...] | None
-    tree: str | None = None
-    committed_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FileSent:
-    """A file of what is submitted: its path inside the folder and its blob."""
-
-    path: str
-    sha: str
-    bytes: int
-    kind: Literal["file", "image"] = "file"
-
-
-@dataclass(frozen=True, slots=True)
-class OpenBuild:
-    """T1: a build as it is asked for. `project` is a slug; it is made at its first submit."""
-
-    project: str
-    nonce: str
-    kind: BuildKind
-    name: str = "default"
-    commit: str | None = None
-    head: str | None = None
-    branch: str | None = None
-    pull: int | None = None
-    base_branch: str | None = None
-    pinned_base: str | None = None
-    commits: tuple[CommitTold, ...] = ()
-    files: tuple[FileSent, ...] = ()
-    subset: bool = False
-    trusted: bool = True
-    ci_run: str | None = None
-    retry_of: int | None = None
-    default_branch: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedBuild:
-    """What T1 gave. `is_new` is False when the nonce had made this build before."""
-
-    build_id: int
-    project: str
-    number: int
-    phase: Phase
-    is_new: bool
 
 
 Effect = (

@@ -64,34 +64,37 @@ def review(
     Args:
         view: the build as the person saw it.
         accept: patterns over story ids, in the shell's style.
-        reject: the same; a rejection goes before an acceptance.
+        reject: the same; goes before an acceptance.
         undo: the same; goes before both.
         reviewer: who says so.
-        manifest: the build's present map.
+        manifest: the build's map.
 
     Raises:
         Refused: the build is not finished, or nothing that was meant can be answered.
         NotFound: a pattern meets no snapshot.
     """
-    build = view.build
-    if build.phase != "finished":
-        raise Refused(
-            f"Build {build.number} is {build.phase}; only a finished one has answers."
-        )
+    _refuse_unfinished(view.build)
     facts = tuple(shown.fact for shown in view.snapshots)
     asked = _asked(facts, accept, reject, undo)
     left = tuple(one for one, _ in asked if one.outcome in UNANSWERABLE)
     answers = {one.id: answer for one, answer in asked if one.outcome in ANSWERABLE}
     if left and not answers:
         raise Refused(f"{left[0].key.story_id} is {left[0].outcome}: nobody can answer for it.")
-    new = [one for one in facts if one.id in answers and _moves(one, answers[one.id])]
+    new = tuple(one for one in facts if one.id in answers and _moves(one, answers[one.id]))
     if not new:
         return Reviewed((), b"", (), left)
     encoded = maps.encode(_applied(manifest, new, answers))
     effects = _effects(
-        build, facts, {one.id: answers[one.id] for one in new}, reviewer, encoded
+        view.build, facts, {one.id: answers[one.id] for one in new}, reviewer, encoded
     )
-    return Reviewed(effects, encoded, tuple(new), left)
+    return Reviewed(effects, encoded, new, left)
+
+
+def _refuse_unfinished(build: BuildFact) -> None:
+    if build.phase != "finished":
+        raise Refused(
+            f"Build {build.number} is {build.phase}; only a finished one has answers."
+        )
 
 
 def _asked(

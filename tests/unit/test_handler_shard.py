@@ -126,6 +126,16 @@ def test_a_story_that_alternates_is_unstable_and_its_pictures_are_kept():
     assert pictures <= studio.store.keys()
 
 
+def test_a_story_that_never_comes_to_rest_says_so():
+    """BUILD-45, C-7."""
+    studio = planned(a=[Shot(a_png(1), "moving"), Shot(a_png(2), "moving")])
+
+    studio.run("shard", shard_id=0)
+
+    assert studio.state("a") == ("unstable", None)
+    assert results(studio)[0].message == "It did not come to rest in any of 2 tries."
+
+
 def test_two_of_three_make_a_flaky_picture():
     """BUILD-45."""
     studio = planned(a=[GREY, WHITE, GREY])

@@ -152,7 +152,7 @@ def _result(sitting: Sitting, decision: Decision) -> SnapshotResult:
         compare_with(sitting.content, sitting.rule, baseline, pixel_sha=agreed, after=picture)
     message = vote.message
     if decision.state == "unstable":
-        message = vote.message or f"No two of {len(sitting.votes)} pictures are equal."
+        message = _unstable(sitting)
     elif decision.state == "captured":
         message = "; ".join(sitting.warnings) or None
     return SnapshotResult(
@@ -164,3 +164,10 @@ def _result(sitting: Sitting, decision: Decision) -> SnapshotResult:
         message=safe_text(message) if message else None,
         tries=tuple(sitting.tries),
     )
+
+
+def _unstable(sitting: Sitting) -> str:
+    moved = sum(vote.result == "moving" for vote in sitting.votes)
+    if moved == len(sitting.votes):
+        return f"It did not come to rest in any of {moved} tries."
+    return f"No two of {len(sitting.votes)} tries agree."
