@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 import numpy as np
 
+from capture_consumer.images.colour import as_words
 from capture_consumer.images.decode import Pixels
 
 __all__ = ["Strip", "align"]
@@ -39,11 +40,27 @@ def align(before: Pixels, after: Pixels) -> tuple[Strip, ...]:
     """
     if before.shape[1] != after.shape[1]:
         return ()
-    here, there = numbered(before, after)
-    pairs = filled(anchors(here, there), here, there)
-    strips = stripped(pairs, len(here), len(there))
+    height, new_height = len(before), len(after)
+    top, bottom = shared_ends(before, after)
+    here, there = numbered(before[top : height - bottom], after[top : new_height - bottom])
+    pairs = [(row, row) for row in range(top)]
+    pairs += [(top + row, top + new) for row, new in filled(anchors(here, there), here, there)]
+    pairs += [(height - row, new_height - row) for row in range(bottom, 0, -1)]
+    strips = stripped(pairs, height, new_height)
     moved = any(strip.kind != "both" for strip in strips)
     return tuple(strips) if moved and len(strips) <= MOST_STRIPS else ()
+
+
+def shared_ends(before: Pixels, after: Pixels) -> tuple[int, int]:
+    """Return how many rows are equal from the top on, and from the bottom on below them."""
+
+    def run(here: Pixels, there: Pixels) -> int:
+        both = min(len(here), len(there))
+        differ = np.flatnonzero((as_words(here[:both]) != as_words(there[:both])).any(axis=1))
+        return int(differ[0]) if differ.size else both
+
+    top = run(before, after)
+    return top, run(before[top:][::-1], after[top:][::-1])
 
 
 def numbered(before: Pixels, after: Pixels) -> tuple[list[int], list[int]]:
@@ -62,10 +79,13 @@ def anchors(here: Sequence[int], there: Sequence[int]) -> list[Pair]:
 
     The longest such order, found by patience sorting (Cohen's "patience diff").
     """
-    once_here = {row for row, times in Counter(here).items() if times == 1}
-    once_there = {row for row, times in Counter(there).items() if times == 1}
+    times, new_times = Counter(here), Counter(there)
     places = {row: at for at, row in enumerate(there)}
-    pairs = [(at, places[row]) for at, row in enumerate(here) if row in once_here & once_there]
+    pairs = [
+        (at, places[row])
+        for at, row in enumerate(here)
+        if times[row] == 1 and new_times[row] == 1
+    ]
     tops: list[int] = []
     ends: list[int] = []
     before: list[int] = []

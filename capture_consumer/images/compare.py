@@ -21,6 +21,7 @@ Box = tuple[int, int, int, int]
 BLOCK: Final = 16
 # From which share of rows that differ on it is worth looking for rows that moved (CAP-32).
 # Rows and not pixels: a page of text that moved by 40 rows differs in a fifth of its pixels.
+STRICT: Final = Rule(strict=True)
 MUCH: Final = 0.3
 
 
@@ -57,18 +58,19 @@ class Comparison:
 def compare(before: Picture, after: Picture, rule: Rule) -> Comparison:
     """Compare what was with what is, by the rule (CAP-29 to CAP-32)."""
     here, there = before.pixels, after.pixels
-    resized = here.shape != there.shape
-    if not resized and np.array_equal(as_words(here), as_words(there)):
+    if here.shape != there.shape:
+        touched = touched_rows(padded(here, there, STRICT))
+        aligned = moved(here, there, rule, touched)
+        return as_changed(aligned or measured(padded(here, there, rule), ()))
+    if np.array_equal(as_words(here), as_words(there)):
         return Comparison("equal")
-    plain = measured(padded(here, there, rule), ())
-    if not resized and rule.allows(
+    mask = padded(here, there, rule)
+    plain, touched = measured(mask, ()), touched_rows(mask)
+    if rule.allows(
         changed_px=plain.changed_px, ratio=plain.ratio, densest_block=plain.densest_block
     ):
         return plain
-    aligned = None
-    touched = touched_rows(plain)
-    if here.shape[0] != there.shape[0] or touched > MUCH * here.shape[0]:
-        aligned = moved(here, there, rule, touched)
+    aligned = moved(here, there, rule, touched) if touched > MUCH * here.shape[0] else None
     return as_changed(aligned or plain)
 
 
@@ -106,23 +108,24 @@ def moved(before: Pixels, after: Pixels, rule: Rule, touched: int) -> Comparison
             parts.append(padded(here, there, rule))
         else:
             parts.append(np.ones((strip.rows, before.shape[1]), dtype=np.bool_))
-    found = measured(np.concatenate(parts), strips)
-    return found if touched_rows(found) < touched else None
+    mask = np.concatenate(parts)
+    return measured(mask, strips) if touched_rows(mask) < touched else None
 
 
-def touched_rows(found: Comparison) -> int:
+def touched_rows(mask: Mask) -> int:
     """Return how many rows hold anything that differs."""
-    return 0 if found.mask is None else int(np.count_nonzero(found.mask.any(axis=1)))
+    return int(np.count_nonzero(mask.any(axis=1)))
 
 
 def measured(mask: Mask, strips: tuple[Strip, ...]) -> Comparison:
     """Count what a mask holds, as `tolerated` until somebody decides."""
-    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    rows = np.flatnonzero(mask.any(axis=1))
     if not rows.size:
         return Comparison("tolerated", mask=mask, strips=strips)
-    top, left = int(rows[0]), int(columns[0])
-    height, width = int(rows[-1]) - top + 1, int(columns[-1]) - left + 1
-    changed_px = int(np.count_nonzero(mask))
+    top, height = int(rows[0]), int(rows[-1] - rows[0]) + 1
+    columns = np.flatnonzero(mask[top : top + height].any(axis=0))
+    left, width = int(columns[0]), int(columns[-1] - columns[0]) + 1
+    changed_px = int(np.count_nonzero(mask[top : top + height]))
     return Comparison(
         verdict="tolerated",
         changed_px=changed_px,

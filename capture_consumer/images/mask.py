@@ -54,7 +54,7 @@ def draw(before: Picture, after: Picture, comparison: Comparison) -> bytes:
         corner = (x + width + gap - 1, y + height + gap - 1)
         pen.rectangle((x - gap, y - gap, *corner), outline=FRAME, width=thick)
     file = io.BytesIO()
-    picture.save(file, "PNG", compress_level=3)
+    picture.save(file, "PNG", compress_level=1)
     return file.getvalue()
 
 
@@ -108,7 +108,8 @@ def faded(before: Pixels, after: Pixels, comparison: Comparison) -> NDArray[np.u
     assert mask is not None
     ground = np.full(mask.shape, GREYS - 1, dtype=np.uint8)
     if not comparison.strips:
-        for pixels in (before, after):
+        # The old picture shows only where the new one, which lies on it, does not reach.
+        for pixels in (after,) if before.shape == after.shape else (before, after):
             ground[: pixels.shape[0], : pixels.shape[1]] = greys(pixels)
         return ground
     at = 0
@@ -125,10 +126,7 @@ def faded(before: Pixels, after: Pixels, comparison: Comparison) -> NDArray[np.u
 def greys(pixels: Pixels) -> NDArray[np.uint8]:
     """Return how bright each pixel is over white, in 64 steps."""
     shown = pixels if pixels[..., 3].min() == 255 else over(pixels, 255)
-    light = shown[..., 0].astype(np.uint16) * 77
-    light += shown[..., 1].astype(np.uint16) * 150
-    light += shown[..., 2].astype(np.uint16) * 29
-    return (light >> 10).astype(np.uint8)
+    return np.asarray(Image.fromarray(shown).convert("L")) >> 2
 
 
 def banded_rows(comparison: Comparison) -> Mask:

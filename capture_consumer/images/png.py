@@ -1,8 +1,8 @@
 """The chunks of a PNG, read and checked by us before any decoder sees them.
 
 Pillow loads a picture with missing rows without an error and skips the checksums of its
-pixels, so length, checksums and end are ours to prove (CAP-27). What is handed on is a
-PNG that we wrote: header, palette and inflated rows, and nothing else of the file.
+pixels, so length, checksums and end are ours to prove (CAP-27). What is handed on are
+header, palette and inflated rows, and nothing else of the file.
 Format: PNG specification, third edition (W3C), sections 5, 10 and 11.
 """
 
@@ -13,7 +13,7 @@ from typing import Final
 
 from capture_consumer.errors import InvalidImage
 
-__all__ = ["Header", "Limits", "Png", "read", "rewrite"]
+__all__ = ["Header", "Limits", "Png", "read"]
 
 SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 IHDR: Final = struct.Struct(">IIBBBBB")
@@ -162,24 +162,3 @@ def inflate(packed: bytes, wanted: int) -> bytes:
     if more or not unpack.eof:
         raise InvalidImage("it has more pixels than its header says, or no end of them")
     return rows
-
-
-def rewrite(png: Png) -> bytes:
-    """Return a PNG of what was checked, its rows stored and not packed.
-
-    A decoder copies stored rows instead of inflating them a second time. Transparency,
-    gamma and profile are left out: the first is ours to apply, the others change no pixel.
-    """
-    header = png.header
-    fields = (header.width, header.height, header.depth, header.colour, 0, 0, header.interlaced)
-    made = [SIGNATURE, chunk(b"IHDR", IHDR.pack(*fields))]
-    if png.palette:
-        made.append(chunk(b"PLTE", png.palette))
-    made += [chunk(b"IDAT", zlib.compress(png.rows, 0)), chunk(b"IEND", b"")]
-    return b"".join(made)
-
-
-def chunk(kind: bytes, body: bytes) -> bytes:
-    """Return a chunk with its length and checksum."""
-    checksum = zlib.crc32(body, zlib.crc32(kind))
-    return b"".join((struct.pack(">I", len(body)), kind, body, struct.pack(">I", checksum)))

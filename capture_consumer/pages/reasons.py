@@ -6,7 +6,15 @@ from capture_consumer.builds.facts import BuildView, ComparisonFact
 from capture_consumer.builds.words import plural, safe
 from capture_consumer.pages.render import count, share
 
-__all__ = ["APPROXIMATE", "GROUPS", "REVIEWS", "figures", "why_baseline", "why_this"]
+__all__ = [
+    "APPROXIMATE",
+    "GROUPS",
+    "REVIEWS",
+    "figures",
+    "review_words",
+    "why_baseline",
+    "why_this",
+]
 
 # Outcome, heading, what it means; in the order of the page.
 GROUPS: Final = (

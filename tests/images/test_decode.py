@@ -243,7 +243,7 @@ def test_what_a_decoder_raises_is_an_invalid_image_with_its_cause(monkeypatch):
     def explode(*_args: object, **_named: object) -> None:
         raise MemoryError("no room")
 
-    monkeypatch.setattr(Image, "open", explode)
+    monkeypatch.setattr(Image, "frombytes", explode)
 
     with pytest.raises(InvalidImage, match="MemoryError: no room"):
         decode(SOUND)
