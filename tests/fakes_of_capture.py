@@ -68,6 +68,7 @@ class FakeHold:
     stop_soon: Stop = field(default_factory=Stop)
     stops_at_story: str | None = None
     stops_at_touch: bool = False
+    stops_with: StopWhy = "released"
     dies_at: int | None = None
     begun: list[str] = field(default_factory=list)
     saves: list[Effects] = field(default_factory=list)
@@ -82,14 +83,14 @@ class FakeHold:
     def touch(self) -> None:
         self.count()
         if self.stops_at_touch:
-            self.stop_soon.why = "released"
+            self.stop_soon.why = self.stops_with
 
     def begin(
         self, story: str, *, snapshot_id: int, index: int, of: int, deadline_s: float
     ) -> None:
         self.count()
         if story == self.stops_at_story:
-            self.stop_soon.why = "released"
+            self.stop_soon.why = self.stops_with
         if self.stop_soon.why is not None:
             raise Interrupted(self.stop_soon.why)
         self.begun.append(story)

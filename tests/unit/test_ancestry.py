@@ -1,6 +1,6 @@
 """Walks through graphs that people really have (B-7)."""
 
-from time import perf_counter
+from time import process_time
 
 from capture_consumer.builds.ancestry import COMMITS_MAX, above, heads, walk
 
@@ -55,11 +55,11 @@ def test_unknown_parents_are_the_horizon():
 def test_a_hundred_thousand_commits_answer_at_once_and_the_bound_is_a_horizon():
     """BUILD-52, B-7."""
     graph = {f"c{n}": (f"c{n + 1}", f"c{n + 2}") for n in range(100_000)}
-    began = perf_counter()
+    began = process_time()
 
     found = walk(graph, "c0", {"c90000"}.__contains__)
 
-    assert perf_counter() - began < 1
+    assert process_time() - began < 1
     assert found.taken == ()
     assert len(found.visited) == COMMITS_MAX
     assert found.horizon
@@ -68,11 +68,11 @@ def test_a_hundred_thousand_commits_answer_at_once_and_the_bound_is_a_horizon():
 def test_heads_of_a_hundred_thousand_commits_answer_at_once():
     """B-7."""
     graph = {f"c{n}": (f"c{n + 1}",) for n in range(100_000)} | {"x": ("c0",), "y": ("c0",)}
-    began = perf_counter()
+    began = process_time()
 
     found = heads(graph, ["x", "c3", "y"])
 
-    assert perf_counter() - began < 1
+    assert process_time() - began < 1
     assert found == ("x", "y")
 
 

@@ -251,3 +251,22 @@ def test_a_plan_of_a_folder_stops_between_two_pictures():
         studio.run("plan", hold=hold)
 
     assert studio.facts.row.phase == "planning"
+
+
+def test_a_file_whose_name_cannot_be_a_story_fails_the_plan_and_is_named():
+    """BUILD-4, BUILD-6."""
+    studio = folder()
+    studio.submit({"a\nb.png": a_png(1)})
+
+    with pytest.raises(PermanentError, match="control character") as caught:
+        studio.run("plan")
+
+    assert caught.value.code == "bad_name"
+
+
+def test_a_job_without_a_step_is_no_job():
+    """JOB-146."""
+    with pytest.raises(PermanentError) as caught:
+        storybook("a").run(None, job_id="odd")
+
+    assert caught.value.code == "malformed"

@@ -212,3 +212,26 @@ def test_every_call_of_a_build_is_among_those_it_was_killed_at():
     """BUILD-81."""
     assert killed_once(made(), CALLS)
     assert not killed_once(made(), CALLS + 1)
+
+
+def test_a_first_build_without_a_picture_leaves_no_manifest():
+    """BUILD-56: the next one is the first."""
+    studio = Studio(with_browser=False)
+    studio.set(kind="images")
+    studio.submit({"torn.png": a_png(1)[:40]})
+    studio.run("plan")
+
+    studio.run("reduce")
+
+    assert (studio.facts.row.verdict, studio.facts.row.manifest_sha) == ("broken", None)
+
+
+def test_a_cancel_saves_nothing_any_more():
+    """BUILD-16."""
+    studio = folder({"a": 1, "b": 2}, a=100, b=200)
+    hold = studio.hold(stops_at_story="b", stops_with="cancelled")
+
+    with pytest.raises(Interrupted):
+        studio.run("reduce", hold=hold)
+
+    assert studio.facts.written == []

@@ -323,6 +323,17 @@ def test_a_shard_of_a_build_that_went_on_does_nothing(phase):
     assert studio.camera.taken == []
 
 
+@pytest.mark.parametrize("state", ["done", "failed", "cancelled"])
+def test_a_shard_that_ended_is_left_alone(state):
+    """BUILD-31, BUILD-37."""
+    studio = planned(a=GREY)
+    studio.facts.shards[0] = replace(studio.facts.shards[0], state=state)
+
+    studio.run("shard", shard_id=0)
+
+    assert studio.facts.written == []
+
+
 def test_a_shard_with_nothing_planned_ends_without_a_camera():
     """BUILD-33."""
     studio = planned(a=GREY)

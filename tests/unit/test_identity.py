@@ -86,6 +86,7 @@ def test_a_mode_is_its_value_and_not_its_name_or_the_order_it_was_written_in():
         {"width": "375"},
         {"width": 16_385},
         {"scale": 0},
+        {"scale": "2"},
         {"scale": 5},
         {"wdith": 375},
     ],
@@ -162,3 +163,16 @@ def test_a_build_is_named_by_its_number_and_maybe_its_project(text, found):
 def test_what_names_no_build_is_refused(text):
     with pytest.raises(BadInput):
         split_ref(text)
+
+
+def test_a_mode_of_the_settings_that_makes_no_sense_is_named():
+    """BUILD-5."""
+    with pytest.raises(PermanentError, match="Mode 'phone'") as caught:
+        modes_of({"phone": {"width": 0}})
+
+    assert caught.value.code == "bad_mode"
+
+
+def test_a_slug_is_taken_as_it_is():
+    """BUILD-1."""
+    assert check_slug("my-shop-2") == "my-shop-2"

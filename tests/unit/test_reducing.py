@@ -203,3 +203,15 @@ def test_outcomes_are_saved_in_chunks_of_five_hundred():
 
     assert [len(chunk.ruled) for chunk in chunks] == [500, 500, 201]
     assert tuple(one for chunk in chunks for one in chunk.ruled) == found.ruled
+
+
+def test_withdrawn_rows_are_told_in_chunks_too():
+    """BUILD-75, BUILD-79."""
+    added = tuple(
+        a_snapshot(id=number, key=a_key(number), state="skipped", outcome="removed")
+        for number in range(10, 1_000)
+    )
+
+    chunks = list(in_chunks(1, reduce(question(snapshots=(OURS, *added)))))
+
+    assert [len(chunk.withdrawn) for chunk in chunks] == [0, 500, 490]

@@ -104,3 +104,8 @@ def test_counts_are_a_recount_of_outcomes_and_reviews():
         "accepted": 1,
         "flaky": 1,
     }
+
+
+def test_what_has_no_outcome_yet_is_only_counted_as_a_snapshot():
+    """BUILD-80."""
+    assert counts([Row(None)]) == {"total": 1}

@@ -55,6 +55,7 @@ def test_what_is_known_beside_the_row_is_said():
     assert headline(accepted, people=("ana", "ben")) == "10 changes accepted by ana, ben"
     assert headline(accepted, source="auto_branch") == "10 changes accepted on main"
     assert headline(accepted, source="first_build") == "First build: 10 snapshots accepted"
+    assert headline(accepted, source="carried") == "10 changes carried from an accepted build"
     assert headline(lost, lost_because="SIGKILL in card--huge").endswith(
         ": SIGKILL in card--huge"
     )
