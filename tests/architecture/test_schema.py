@@ -109,7 +109,8 @@ def test_the_ddl_is_cut_into_its_statements():
 def test_constraints_and_indexes_are_named_for_their_purpose(table):
     declared = METADATA.tables[table]
 
-    assert all(one.name for one in (*declared.indexes, *declared.constraints))
+    assert all(index.name for index in declared.indexes)
+    assert all(key.name for key in declared.constraints)
     assert declared.comment
 
 

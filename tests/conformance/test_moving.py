@@ -39,6 +39,7 @@ VALUES = {"finished": {"verdict": "passed"}}
 def try_to_move(engine, clock, build_id, to):
     with transaction(engine) as tx:
         build = builds.lock(tx, build_id)
+        assert build
         return moving.move(tx, build, to, now=clock.now(), values=VALUES.get(to))
 
 
