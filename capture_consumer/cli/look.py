@@ -75,7 +75,7 @@ def status(door: Door, *, as_json: bool) -> None:
             return
         _print_status(told)
         if open_now:
-            screen.out().print()
+            screen.put("")
             rows = [_build(books, one, now) for one in open_now]
             screen.show("Open builds", rows, as_json=False)
 

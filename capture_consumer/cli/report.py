@@ -37,10 +37,10 @@ def report(door: Door, build: str, *, folder: Path, as_json: bool) -> None:
         found = door.find(books, build)
         view = books.facts.view(found.id)
     try:
-        page = write(view, door.store().get, folder)
+        page = write(view, door.store().get, door.cwd / folder)
     except OSError as error:
         raise BadInput(f"{folder} cannot be written: {error.strerror}") from error
     if as_json:
         screen.tell_json({"report": str(page.resolve())})
     else:
-        screen.out().print(str(page.resolve()), soft_wrap=True)
+        click.echo(page.resolve())

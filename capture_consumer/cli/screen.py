@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -21,8 +21,8 @@ __all__ = [
     "ago",
     "err",
     "fail",
-    "out",
     "pairs",
+    "put",
     "say",
     "show",
     "state",
@@ -67,10 +67,16 @@ STYLES = {
 WORDS = {"needs_review": "needs review", "timed_out": "timed out"}
 
 
-def out() -> Console:
-    """Return a console on standard output; in a pipe its lines are wide and plain."""
+def put(*parts: RenderableType) -> None:
+    """Print on standard output; in a pipe lines are wide and plain."""
     console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=PIPE_COLUMNS)
+    if console.is_terminal:
+        console.print(*parts, sep="\n")
+        return
+    wide = Console(highlight=False, width=PIPE_COLUMNS)
+    with wide.capture() as told:
+        wide.print(*parts, sep="\n")
+    click.echo("\n".join(line.rstrip() for line in told.get().splitlines()))
 
 
 def err() -> Console:
@@ -121,14 +127,14 @@ def show(
         say(f"{title}: none")
         return
     headings = columns or {key: key.replace("_", " ") for key in rows[0]}
-    console = out()
-    console.print(Text(title, "bold"))
-    console.print(table(rows, headings))
+    put(Text(title, "bold"), table(rows, headings))
 
 
 def table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> Table:
     """Return rows as a table: thin, without frames, numbers to the right."""
-    made = Table(box=SIMPLE_HEAD, header_style="dim", pad_edge=False, show_edge=False)
+    made = Table(
+        box=SIMPLE_HEAD, header_style="dim", border_style="dim", pad_edge=False, show_edge=False
+    )
     for key, heading in columns.items():
         numbers = all(isinstance(row[key], int | None) for row in rows)
         made.add_column(heading, justify="right" if numbers else "left", overflow="fold")
@@ -144,7 +150,7 @@ def pairs(rows: Sequence[tuple[str, Any]]) -> None:
     grid.add_column(overflow="fold")
     for name, value in rows:
         grid.add_row(name, _cell(value))
-    out().print(grid)
+    put(grid)
 
 
 def ago(at: datetime | None, now: datetime) -> str:
@@ -164,7 +170,7 @@ def _cell(value: Any) -> Text:
     if isinstance(value, datetime):
         return Text(f"{value:%Y-%m-%d %H:%M:%S}")
     if value is None:
-        return Text("-", "dim")
+        return Text("")
     text = clean(str(value))
     return state(text) if text in STYLES else Text(text)
 

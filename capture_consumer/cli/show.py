@@ -59,12 +59,14 @@ def show(
 
 def print_build(view: BuildView, books: Books, *, every: bool = False) -> None:
     """Print a build for people: its line, its state in words, what is worth a look."""
-    build, console = view.build, screen.out()
+    build = view.build
     open_now = build.finished_at is None
     done = books.facts.progress(build.id) if open_now else None
-    console.print(tell.heading(view, books.clock.now()))
-    console.print(Text(tell.summary(view, (done[0], done[1]) if done else None)))
-    console.print(Text(why_baseline(view), "dim"))
+    screen.put(tell.heading(view, books.clock.now()))
+    screen.put(Text(tell.summary(view, (done[0], done[1]) if done else None)))
+    if build.counts:
+        screen.put(tell.counted(view))
+    screen.put(Text(why_baseline(view), "dim"))
     listed = list(tell.rows(view, every=every))
     if listed:
         used = {
@@ -72,21 +74,20 @@ def print_build(view: BuildView, books: Books, *, every: bool = False) -> None:
             for key, heading in TABLE.items()
             if any(row[key] is not None for row in listed)
         }
-        console.print()
-        console.print(screen.table(listed, used))
+        screen.put("")
+        screen.put(screen.table(listed, used))
     left = len(view.snapshots) - len(listed)
     if left:
-        console.print(Text(f"{plural(left, 'snapshot')} more, unchanged (--all)", "dim"))
+        screen.put(Text(f"{plural(left, 'snapshot')} more, unchanged (--all)", "dim"))
 
 
 def _print_why(view: BuildView, *, every: bool) -> None:
     """Print for each snapshot its baseline, its reason and every picture that was taken."""
-    console = screen.out()
     for one in view.snapshots:
         if not every and one.fact.outcome == "unchanged":
             continue
         title = Text.assemble("\n", (safe(one.fact.key.story_id), "bold"), f"  {one.mode_name}")
-        console.print(title)
+        screen.put(title)
         screen.pairs(_why(one))
 
 

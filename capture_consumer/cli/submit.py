@@ -81,7 +81,7 @@ def submit(
                 3 broken; 4 incomplete; 5 failed; 6 cancelled, superseded, expired;
                 7 --timeout ran out; 8 no database; 130 Ctrl-C. With --no-wait 0.
     """
-    found = upload.check(folder, kind=kind)
+    found = upload.check(door.cwd / folder, kind=kind)
     told = Given(**given)  # type: ignore[arg-type]  # click's options have these types
     known = gather(door.cwd, door.environ, told, project=door.settings.project)
     _say(found, known)

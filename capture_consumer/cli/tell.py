@@ -20,7 +20,7 @@ from capture_consumer.builds.facts import (
 from capture_consumer.builds.words import headline, plural, safe
 from capture_consumer.cli import screen
 
-__all__ = ["as_object", "heading", "listed", "rows", "summary"]
+__all__ = ["as_object", "counted", "heading", "listed", "rows", "summary"]
 
 SHORT = 7
 QUIET = frozenset({"unchanged", "skipped"})
@@ -68,14 +68,14 @@ def heading(view: BuildView, now: datetime) -> Text:
     if build.name != "default":
         name += f" ({safe(build.name)})"
     at = [safe(build.branch)] if build.branch else []
-    at += [f"at {build.commit_sha[:SHORT]}"] if build.commit_sha else []
+    at += [build.commit_sha[:SHORT]] if build.commit_sha else []
     at.append(screen.ago(build.finished_at or build.created_at, now))
     return Text.assemble(
         (name, "bold"),
         "  ",
         screen.state(build.verdict or build.phase),
         "  ",
-        (" ".join(at), "dim"),
+        (", ".join(at), "dim"),
     )
 
 
@@ -89,6 +89,14 @@ def summary(view: BuildView, progress: tuple[int, int] | None = None) -> str:
         source=sources.pop() if len(sources) == 1 else None,
         lost_because=view.build.error_text,
     )
+
+
+def counted(view: BuildView) -> Text:
+    """Return how many snapshots have each outcome, the worst first, each in its colour."""
+    counts = view.build.counts
+    words = [word for word in (*ORDER, "unchanged", "skipped") if counts.get(word)]
+    parts = [Text.assemble(f"{counts[word]} ", screen.state(word)) for word in words]
+    return Text(", ").join(parts)
 
 
 def rows(view: BuildView, *, every: bool) -> Iterator[Mapping[str, Any]]:

@@ -53,3 +53,19 @@ class Repository:
         """Merge branches into what is checked out; return the merge's hash."""
         self.git("merge", "-q", "--no-ff", "-m", "merge", *branches)
         return self.git("rev-parse", "HEAD")
+
+    @classmethod
+    def commit_in(cls, folder: Path) -> str:
+        """Commit all that is in an existing repository's folder."""
+        here = cls.__new__(cls)
+        here.folder, here.count = folder, 0
+        here.git("add", ".")
+        here.git("commit", "-q", "--allow-empty", "-m", "a change")
+        return here.git("rev-parse", "HEAD")
+
+    @classmethod
+    def head_of(cls, folder: Path) -> str:
+        """Return the commit that a repository's folder stands on."""
+        here = cls.__new__(cls)
+        here.folder = folder
+        return here.git("rev-parse", "HEAD")
