@@ -38,15 +38,23 @@ def open_build(tx: Tx, request: OpenBuild, *, now: datetime) -> OpenedBuild:
         return opened_before(before, request)
     keep_files(tx, request, now=now)
     commits.keep(tx, project.id, request.commits)
-    ref = ref_of(request, project)
-    lane_id = lanes.ensure(tx, project_id=project.id, name=request.name, ref=ref, now=now)
     number = projects.take_number(tx, project.id)
-    build_id = builds.create(
+    build_id = insert_build(tx, request, project, number, now=now)
+    uploads.add(tx, build_id, request.files)
+    return OpenedBuild(build_id, project.slug, number, "receiving", is_new=True)
+
+
+def insert_build(
+    tx: Tx, request: OpenBuild, project: ProjectFact, number: int, *, now: datetime
+) -> int:
+    """Insert the build's row, in its lane, and return its id."""
+    ref = ref_of(request, project)
+    return builds.create(
         tx,
         now=now,
         project_id=project.id,
         number=number,
-        lane_id=lane_id,
+        lane_id=lanes.ensure(tx, project_id=project.id, name=request.name, ref=ref, now=now),
         name=request.name,
         nonce=request.nonce,
         kind=request.kind,
@@ -62,8 +70,6 @@ def open_build(tx: Tx, request: OpenBuild, *, now: datetime) -> OpenedBuild:
         ci_run=request.ci_run,
         retry_of=request.retry_of,
     )
-    uploads.add(tx, build_id, request.files)
-    return OpenedBuild(build_id, project.slug, number, "receiving", is_new=True)
 
 
 def check(request: OpenBuild) -> None:

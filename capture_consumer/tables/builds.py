@@ -113,12 +113,13 @@ builds = Table(
     CheckConstraint("rev >= 0", name="rev_counts_from_zero"),
     CheckConstraint("length(commit_sha) IN (40, 64)", name="commit_sha_is_whole"),
     Index("builds_of_lane", "lane_id", "id"),
+    Index("builds_of_nonce", "project_id", "nonce"),
     Index("builds_newest_of_line", "project_id", "name", "id"),
     partial_index("builds_open", "phase", "id", where=OPEN_ONLY),
+    partial_index("builds_open_of_lane", "lane_id", "id", where=OPEN_ONLY),
     partial_index(
         "builds_baselines_by_commit", "project_id", "name", "commit_sha", where=BASELINES_ONLY
     ),
-    partial_index("builds_baselines", "project_id", "name", "id", where=BASELINES_ONLY),
     comment="One run of one line of pictures, from upload to verdict",
 )
 

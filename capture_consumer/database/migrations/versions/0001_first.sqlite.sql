@@ -370,15 +370,17 @@ CREATE TABLE builds (
   CONSTRAINT builds_manifest_sha_fkey FOREIGN KEY(manifest_sha) REFERENCES blobs (sha)
 );
 
-CREATE INDEX builds_baselines ON builds (project_id, name, id) WHERE phase = 'finished' AND manifest_sha IS NOT NULL;
-
 CREATE INDEX builds_baselines_by_commit ON builds (project_id, name, commit_sha) WHERE phase = 'finished' AND manifest_sha IS NOT NULL;
 
 CREATE INDEX builds_newest_of_line ON builds (project_id, name, id);
 
 CREATE INDEX builds_of_lane ON builds (lane_id, id);
 
+CREATE INDEX builds_of_nonce ON builds (project_id, nonce);
+
 CREATE INDEX builds_open ON builds (phase, id) WHERE phase IN ('receiving', 'pending', 'planning', 'capturing', 'reducing');
+
+CREATE INDEX builds_open_of_lane ON builds (lane_id, id) WHERE phase IN ('receiving', 'pending', 'planning', 'capturing', 'reducing');
 
 CREATE TABLE comparisons (
   id INTEGER NOT NULL,
