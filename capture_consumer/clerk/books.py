@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import structlog
-from sqlalchemy import Engine
 
 from capture_consumer.builds.effects import KeepContent, StoredBlob
 from capture_consumer.clock import Clock
 from capture_consumer.consumer.outcome import Crashed, End, Lost, Released, TimedOut
+from capture_consumer.database.engine import Engine
 from capture_consumer.database.transaction import Tx, again, reading
 from capture_consumer.errors import DatabaseAway, StoreUnusable
 from capture_consumer.ipc import messages

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import structlog
-from sqlalchemy import Engine
 
 from capture_consumer.clock import Clock
+from capture_consumer.database.engine import Engine
 from capture_consumer.database.transaction import again, reading, transaction
 from capture_consumer.errors import DatabaseAway
 from capture_consumer.records import overdue

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from capture_consumer.settings import Settings, make_home
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
+    from capture_consumer.database.engine import Engine
 
 __all__ = ["open_database", "run_child"]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
-from sqlalchemy import Engine
 
 from capture_consumer import logs
 from capture_consumer.clock import DisciplinedClock, boot_seconds
+from capture_consumer.database.engine import Engine
 from capture_consumer.database.offset import measure
 from capture_consumer.errors import BadInput, DatabaseAway, SchemaMismatch, SettingsInvalid
 from capture_consumer.ipc.channel import Channel

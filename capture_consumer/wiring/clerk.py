@@ -1,26 +1,19 @@
 """The clerk's process: books and sweeps on its main thread, the lifecycle beside them."""
 
-import json
 import os
 import random
-import socket
-import threading
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
-from pathlib import Path
 
 import structlog
 
-from capture_consumer import __version__
+from capture_consumer.clerk.beat import Pulse
 from capture_consumer.clerk.books import Books, Ledger, Timer
 from capture_consumer.clerk.clerk import Clerk, Loop
 from capture_consumer.clerk.sweep import Sweep
 from capture_consumer.clock import boot_seconds
 from capture_consumer.database.offset import discipline
-from capture_consumer.database.transaction import again
 from capture_consumer.ipc.channel import Channel
-from capture_consumer.tables import supervisors
 from capture_consumer.wiring.booting import Booted, boot
 
 __all__ = ["run_clerk"]
@@ -44,11 +37,13 @@ def run_clerk() -> int:
     if isinstance(booted, int):
         return booted
     books = make_books(booted, channel)
+    pulse = make_pulse(booted, channel, books)
+    books.timers.append(Timer(BEAT_S, pulse.beat))
     channel.listen(books.hear)
     channel.ready()
     Clerk(books, make_loops(booted)).run()
     with suppress(Exception):
-        again(booted.engine, lambda tx: supervisors.leave(tx, channel.incarnation), tries=1)
+        pulse.leave()
     channel.bye("told to")
     return 0
 
@@ -68,10 +63,21 @@ def make_books(booted: Booted, channel: Channel) -> Books:
     period_s = REAP_S * random.SystemRandom().uniform(1.0, 1.2)
     books.timers += [
         Timer(CLOCK_S, reaps.set_clock, boot_seconds() + CLOCK_S),
-        Timer(BEAT_S, beating(booted, channel, books.draining)),
         Timer(period_s, lambda: books.draining.is_set() or sweep.run()),
     ]
     return books
+
+
+def make_pulse(booted: Booted, channel: Channel, books: Books) -> Pulse:
+    """Return what says that this supervisor is up."""
+    return Pulse(
+        booted.engine,
+        booted.clock,
+        channel.incarnation,
+        booted.clock.now(),
+        channel.state_dir / "health.json",
+        books.draining,
+    )
 
 
 class Reaps:
@@ -109,34 +115,3 @@ def make_loops(booted: Booted) -> list[Loop]:
         return False
 
     return [Loop("lifecycle", LIFECYCLE_S, sweep)]
-
-
-def beating(booted: Booted, channel: Channel, draining: threading.Event) -> Callable[[], None]:
-    """Return what writes this supervisor's row, for people (SUP-36)."""
-    started_at = booted.clock.now()
-    health = channel.state_dir / "health.json"
-
-    def beat() -> None:
-        again(
-            booted.engine,
-            lambda tx: supervisors.beat(
-                tx,
-                incarnation=channel.incarnation,
-                host=socket.gethostname(),
-                version=__version__,
-                slots=slots_in(health),
-                draining=draining.is_set(),
-                started_at=started_at,
-                now=booted.clock.now(),
-            ),
-        )
-
-    return beat
-
-
-def slots_in(health: Path) -> int:
-    """Return how many consumers the supervisor says it keeps."""
-    try:
-        return len(json.loads(health.read_bytes())["slots"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return 0

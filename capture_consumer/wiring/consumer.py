@@ -13,7 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import structlog
-from sqlalchemy import Engine
 
 from capture_consumer.clock import boot_seconds
 from capture_consumer.consumer.cadence import Cadence
@@ -150,13 +149,30 @@ def make_queue(
 
 def make_poll(booted: Booted, queue: JobsQueue, orders: Orders, *, supervised: bool) -> Poll:
     """Return the loop, with everything it waits on."""
-    from capture_consumer.database.hints import Announcer
-    from capture_consumer.hooks import HOOKS
-    from capture_consumer.queues.lifecycle import LifecycleQueue
+    from capture_consumer.database.hints import Hints
 
-    hooks = LifecycleQueue(booted.engine, clock=booted.clock, hooks=HOOKS)
-    announcer = Announcer(booted.engine)
-    queue.alone = not supervised
+    settings, hints = booted.settings, Hints(booted.engine)
+
+    def wait(seconds: float) -> None:
+        hints.wait(seconds, orders.woken)
+        orders.woken.clear()
+
+    return Poll(
+        work=one_poll(booted, queue, orders, supervised=supervised),
+        wait=wait,
+        elapsed=boot_seconds,
+        draw=random.SystemRandom().random,
+        stopping=lambda: orders.stopping.is_set() or queue.leaving is not None,
+        paused=orders.rests,
+        flush=flushing(booted),
+        cadence=Cadence(idle_ms=settings.poll_idle_ms, active_ms=settings.poll_active_ms),
+    )
+
+
+def one_poll(
+    booted: Booted, queue: JobsQueue, orders: Orders, *, supervised: bool
+) -> Callable[[], int]:
+    """Return one poll: the clock first, then a suspect if the host is ours, then work."""
     clock_due_s = boot_seconds() + CLOCK_EVERY_S
 
     def once() -> int:
@@ -168,31 +184,19 @@ def make_poll(booted: Booted, queue: JobsQueue, orders: Orders, *, supervised: b
         queue.alone = not supervised or (asks and orders.has_the_host("suspect"))
         return work(queue, stopping=orders.stopping.is_set)
 
+    return once
+
+
+def flushing(booted: Booted) -> Callable[[], None]:
+    """Return what follows a commit: hooks at once, and a hint to the other processes."""
+    from capture_consumer.database.hints import Announcer
+    from capture_consumer.queues.lifecycle import LifecycleQueue
+
+    hooks = LifecycleQueue(booted.engine, clock=booted.clock)
+    announcer = Announcer(booted.engine)
+
     def flush() -> None:
         hooks.flush()
         announcer.tell()
 
-    settings = booted.settings
-    return Poll(
-        work=once,
-        wait=waiting(booted.engine, orders),
-        elapsed=boot_seconds,
-        draw=random.SystemRandom().random,
-        stopping=lambda: orders.stopping.is_set() or queue.leaving is not None,
-        paused=orders.rests,
-        flush=flush,
-        cadence=Cadence(idle_ms=settings.poll_idle_ms, active_ms=settings.poll_active_ms),
-    )
-
-
-def waiting(engine: Engine, orders: Orders) -> Callable[[float], object]:
-    """Return what waits for an order, for a hint that a job was enqueued, or for time."""
-    from capture_consumer.database.hints import Hints
-
-    hints = Hints(engine)
-
-    def wait(seconds: float) -> None:
-        hints.wait(seconds, orders.woken)
-        orders.woken.clear()
-
-    return wait
+    return flush
