@@ -7,10 +7,10 @@ something behind (CAP-6).
 
 import base64
 import contextlib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, Error, Page
 
@@ -18,7 +18,7 @@ from capture_consumer.builds.identity import Mode
 from capture_consumer.capture.flags import user_agent
 from capture_consumer.capture.freeze import BINDING, Frozen, script
 from capture_consumer.capture.limits import Limits
-from capture_consumer.capture.storybook import address_of
+from capture_consumer.capture.storybook import PREVIEW, address_of
 from capture_consumer.capture.watchdog import Watchdog
 from capture_consumer.capture.witness import Witness
 
@@ -27,6 +27,7 @@ __all__ = ["Origin", "PageLost", "StoryPage"]
 STORIES_A_NAVIGATION = 20
 MARGIN_S = 1.0
 WAIT_MS = 20
+ELSEWHERE = re.compile(r'interrupted by another navigation to "([^"]*)"')
 Why = Literal["late", "left", "reloaded", "gone"]
 
 
@@ -58,6 +59,7 @@ class StoryPage:
         self._page = self._context.new_page()
         self._context.on("page", _close)
         self._cdp = self._context.new_cdp_session(self._page)
+        self._cdp.send("Runtime.enable")
         self._cdp.send("Runtime.addBinding", {"name": BINDING})
         self._cdp.on("Runtime.bindingCalled", self._on_step)
         self._page.add_init_script(script(Frozen()))
@@ -147,9 +149,12 @@ class StoryPage:
     def _ask(self, question: str, given: Any) -> Mapping[str, Any]:
         with self._told():
             answer: Mapping[str, Any] = self._page.evaluate(question, given)
-        if urlsplit(self._page.url).netloc != self._origin.authority:
+        if not self._is_ours(self._page.url):
             raise PageLost("left", _left(self._page.url))
         return answer
+
+    def _is_ours(self, address: str) -> bool:
+        return address.split("?", 1)[0] == f"{self._origin.url}/{PREVIEW}"
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
@@ -166,8 +171,10 @@ class StoryPage:
             return PageLost("late", text)
         if self._page.is_closed() or "crash" in text.lower() or "closed" in text.lower():
             return PageLost("gone", text)
-        if urlsplit(self._page.url).netloc != self._origin.authority:
-            return PageLost("left", _left(self._page.url))
+        elsewhere = ELSEWHERE.search(str(error))
+        address = elsewhere.group(1) if elsewhere else self._page.url
+        if not self._is_ours(address):
+            return PageLost("left", _left(address))
         return PageLost("reloaded", text)
 
     def _expect(self, step: str) -> None:

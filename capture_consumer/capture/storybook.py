@@ -13,8 +13,9 @@ from capture_consumer.builds.identity import Mode, check_story_id, nfc
 from capture_consumer.capture import strictly
 from capture_consumer.errors import BadInput, PermanentError
 
-__all__ = ["Entry", "Index", "Site", "address_of", "index_file", "read_index"]
+__all__ = ["PREVIEW", "Entry", "Index", "Site", "address_of", "index_file", "read_index"]
 
+PREVIEW = "iframe.html"
 INDEX_FILES = ("index.json", "stories.json")
 VERSIONS = (3, 4, 5)
 
@@ -83,7 +84,7 @@ def address_of(origin: str, story_id: str, mode: Mode) -> str:
     if mode.globals:
         pairs = sorted(mode.globals.items())
         asked["globals"] = ";".join(f"{name}:{value}" for name, value in pairs)
-    return f"{origin}/iframe.html?{urlencode(asked, quote_via=quote, safe='')}"
+    return f"{origin}/{PREVIEW}?{urlencode(asked, quote_via=quote, safe='')}"
 
 
 def _bad(why: str) -> PermanentError:

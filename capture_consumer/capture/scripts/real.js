@@ -22,10 +22,3 @@ const frame = () =>
       done();
     });
   });
-
-// Two frames and a task: passive effects run after the story's own events.
-const twoFrames = async () => {
-  await frame();
-  await frame();
-  await sleep(0);
-};

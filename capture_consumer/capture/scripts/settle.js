@@ -19,15 +19,18 @@ const settled = async (limits, notes) => {
   if (!(await until(() => short.size === 0, limits.timers_ms))) notes.add("timers_not_idle");
   if (!(await until(() => flying === 0, limits.settle_ms))) notes.add("network_not_idle");
 };
-// Each frame may begin something new; a page that always does so is judged as it is.
+// Passive effects run after the story's own events: two frames and a task. Each may begin
+// something new; a page that always does so is judged as it is.
 const toRest = async (limits, notes) => {
   const end = real.now() + limits.settle_ms;
   do {
     await settled(limits, notes);
-    const frames = began.frames;
-    await twoFrames();
+    await frame();
+    const before = chained;
+    await frame();
+    await sleep(0);
+    story.looping = chained > before; // it draws by itself, frame by frame
     const moved = rest();
-    story.frames = began.frames > frames;
     if (faults().length || notes.size) return;
     if (!moved && !loading() && !busy()) return;
   } while (real.now() < end);
@@ -77,7 +80,7 @@ const state = () => ({
   step: story.step,
   errors: faults(),
   height: heightOf(),
-  restless: Boolean(story.frames) || restless(),
+  restless: Boolean(story.looping) || restless(),
 });
 const settle = async (limits) => {
   const notes = new Set();

@@ -1,7 +1,9 @@
 // What the page still waits for: short timers, requests, images, fonts.
 
 const short = new Map(); // timers that are due soon: id to nothing in particular
-const began = { frames: 0, intervals: new Set() };
+const intervals = new Set();
+let chained = 0; // frames that were asked for by a frame that was asked for by a frame
+let links = 0;
 
 window.setTimeout = (what, ms, ...given) => {
   if (typeof what !== "function") return real.setTimeout(what, ms, ...given);
@@ -20,17 +22,25 @@ const setInterval = window.setInterval.bind(window);
 const clearInterval = window.clearInterval.bind(window);
 window.setInterval = (what, ms, ...given) => {
   const id = setInterval(what, ms, ...given);
-  began.intervals.add(id);
+  intervals.add(id);
   return id;
 };
 window.clearInterval = (id) => {
-  began.intervals.delete(id);
+  intervals.delete(id);
   short.delete(id);
   clearInterval(id);
 };
 window.requestAnimationFrame = (what) => {
-  began.frames++;
-  return real.requestAnimationFrame(what);
+  const mine = links + 1;
+  if (mine > 2) chained++;
+  return real.requestAnimationFrame((at) => {
+    links = mine;
+    try {
+      what(at);
+    } finally {
+      links = 0;
+    }
+  });
 };
 
 let flying = 0;
@@ -61,11 +71,12 @@ const forget = () => {
   flight++;
   flying = 0;
   short.clear();
+  intervals.clear();
 };
 
 // Something is going on by itself: the next picture is taken a little later, not at once.
 const restless = () => {
-  if (began.intervals.size || document.querySelector("marquee")) return true;
+  if (intervals.size || document.querySelector("marquee")) return true;
   for (const animation of document.getAnimations()) {
     if (animation.playState === "running") return true;
   }

@@ -1,0 +1,1 @@
+"""A tiny Storybook, written by us, that speaks the preview's protocol."""
