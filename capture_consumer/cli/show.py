@@ -1,7 +1,9 @@
 """`show`: one build, what changed in it, and with `--why` how each answer came about."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from typing import Any
 
 import click
 from rich.text import Text
@@ -69,16 +71,20 @@ def print_build(view: BuildView, books: Books, *, every: bool = False) -> None:
     screen.put(Text(why_baseline(view), "dim"))
     listed = list(tell.rows(view, every=every))
     if listed:
-        used = {
-            key: heading
-            for key, heading in TABLE.items()
-            if any(row[key] is not None for row in listed)
-        }
-        screen.put("")
-        screen.put(screen.table(listed, used))
+        screen.put("", screen.table(listed, _used(view, listed)))
     left = len(view.snapshots) - len(listed)
     if left:
         screen.put(Text(f"{plural(left, 'snapshot')} more, unchanged (--all)", "dim"))
+
+
+def _used(view: BuildView, listed: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the columns that say something: a build's only mode does not."""
+    modes = {one.mode_name for one in view.snapshots}
+    return {
+        key: heading
+        for key, heading in TABLE.items()
+        if any(row[key] is not None for row in listed) and (key != "mode" or len(modes) > 1)
+    }
 
 
 def _print_why(view: BuildView, *, every: bool) -> None:

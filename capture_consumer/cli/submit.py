@@ -25,6 +25,7 @@ from capture_consumer.settings.readers import read_slug
 
 __all__ = ["submit"]
 
+MB = 1_000_000
 Kind = Literal["auto", "storybook", "images"]
 
 
@@ -97,7 +98,9 @@ def _say(found: upload.Found, known: Known) -> None:
     """Tell what was found, before anything is written (BUILD-22)."""
     what = {"storybook": "Storybook", "images": "folder of pictures"}[found.kind]
     left = f", {found.skipped} others left out" if found.skipped else ""
-    size = f"{found.bytes / 1e6:,.1f} MB"
+    size = (
+        f"{found.bytes / 1e6:,.1f} MB" if found.bytes >= MB else f"{found.bytes / 1e3:,.0f} kB"
+    )
     files = plural(len(found.paths), "file")
     screen.say(f"{'folder':<10}{found.folder}: a {what} of {files}, {size}{left}")
     for label, value in known.says():

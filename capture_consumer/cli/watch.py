@@ -27,6 +27,7 @@ __all__ = ["Bar", "Pace", "bar", "watch"]
 LOOK_S = 0.5
 LINE_S = 10.0
 AWAY_S = 60.0
+HINT_S = 4.0
 UP = timedelta(seconds=60)
 RATE_S = 10.0
 NO_CONSUMER = "No consumer is running: start one with `capture-consumer start`"
@@ -133,7 +134,7 @@ def watch(
                     return build
                 if line:
                     _put(line, books, build, pace, now_s)
-                if not hinted and _nobody_is_up(books):
+                if not hinted and now_s - began_s >= HINT_S and _nobody_is_up(books):
                     screen.say(NO_CONSUMER, "yellow")
                     hinted = True
                 good_s = now_s
