@@ -1,6 +1,7 @@
 """A build moves by the table of moves only, forward only, and takes what hangs on it along."""
 
 import pytest
+from sqlalchemy import update
 
 from capture_consumer.builds.effects import (
     BeginPlanning,
@@ -202,6 +203,24 @@ def test_late_callers_change_nothing_of_a_build_that_has_ended(engine, clock, en
 
     assert told == "skipped"
     assert everything(engine) == before
+
+
+def test_a_shard_that_is_open_by_mistake_in_an_ended_build_is_left_to_cancel_jobs(
+    engine, clock
+):
+    """JOB-122, LIFE-44."""
+    build_id = capturing(engine, clock, ["a"])
+    shard = shards_of(engine, build_id)[0]
+    written(engine, clock, EndBuild(build_id, "cancelled"))
+    with transaction(engine) as tx:
+        tx.execute(update(shards.shards).values(state="running", ended_at=None))
+    before = everything(engine)
+
+    assert end_shard(engine, clock, build_id, shard.id) == "skipped"
+    assert everything(engine) == before
+    written(engine, clock, CancelJobs(build_id))
+
+    assert shards_of(engine, build_id)[0].state == "cancelled"
 
 
 @pytest.mark.parametrize("shard_id", [None, 404])

@@ -68,6 +68,7 @@ def test_a_project_is_made_at_its_first_submit_and_kept(engine, clock):
 def test_identical_requests_at_once_make_one_build(new_engine, clock):
     """Q-73, T1."""
     engines = [new_engine() for _ in range(6)]
+    open_one(engines[0], clock, nonce="another, so that the project is there")
 
     made = AtOnce(6).run(lambda place: open_one(engines[place], clock, nonce="same"))
 
