@@ -140,13 +140,19 @@ class Channel:
         """Say, after the commit, that the job was given back uncounted."""
         self.send(say.Released(job_id, attempt, self.let_go().seq))
 
+    def touched(self) -> None:
+        """Say, by the next beat, that the work gets on; arms the last resort again."""
+        self.keep()
+        if self.words.job is not None:
+            self.arm(self.deadline_s)
+
     def beat(self, progress: int, rss: int, browser_pids: list[int]) -> None:
         """Say that we live and how far we are; dropped when the pipe is full.
 
         The control thread beats by itself; this is for whoever knows more.
         """
-        if progress > self.progress:
-            faulthandler_again(self.trace, self.deadline_s, held=self.words.job is not None)
+        if progress > self.progress and self.words.job is not None:
+            self.arm(self.deadline_s)
         self.progress = max(progress, self.progress)
         self.note_browser(browser_pids)
         self.beats += 1
@@ -204,9 +210,11 @@ class Channel:
         return self.keep(phase="idle", kind="", **nothing_held)
 
     def arm(self, deadline_s: float) -> None:
-        """Set the last resort: it needs neither the lock of the interpreter nor a parent."""
+        """Set the last resort: it needs no lock of the interpreter and no parent (SUP-69)."""
         self.deadline_s = deadline_s
-        faulthandler_again(self.trace, deadline_s, held=True)
+        faulthandler.dump_traceback_later(
+            deadline_s + LAST_RESORT_S, exit=True, file=self.trace
+        )
 
     def send(self, report: say.Report, *, may_block: bool = True) -> None:
         """Write one frame; a parent that does not read for 10 s is stuck: leave (SUP-24)."""
@@ -231,9 +239,3 @@ class Channel:
         """Leave at once: the channel is of no use any more."""
         faulthandler.dump_traceback(file=self.trace, all_threads=True)
         os._exit(EXIT_CHANNEL)
-
-
-def faulthandler_again(trace: IO[str], deadline_s: float, *, held: bool) -> None:
-    """Arm, again, the dump that ends the process; only while a job is held (SUP-69)."""
-    if held:
-        faulthandler.dump_traceback_later(deadline_s + LAST_RESORT_S, exit=True, file=trace)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 from collections import deque
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -153,37 +154,34 @@ def start(
     Raises:
         OSError: it could not be started.
     """
-    box = Box(state.box(slot), fresh=True)
-    report_r, report_w = os.pipe()
-    control_r, control_w = os.pipe()
-    told = {
-        "report_fd": report_w,
-        "control_fd": control_r,
-        "slot": slot,
-        "role": role,
-        "incarnation": incarnation,
-        "state_dir": str(state.folder),
-        "parent": os.getpid(),
-    }
-    try:
+    with ExitStack() as on_failure:
+        box = Box(state.box(slot), fresh=True)
+        on_failure.callback(box.close)
+        report_fd, its_report_fd = pipe(on_failure)
+        its_control_fd, control_fd = pipe(on_failure)
+        told: dict[str, object] = {"slot": slot, "role": role, "incarnation": incarnation}
+        told |= {"report_fd": its_report_fd, "control_fd": its_control_fd}
+        told |= {"state_dir": str(state.folder), "parent": os.getpid()}
         process = execute(plan, role, told)
-    except OSError:
-        for fd in (report_r, control_w):
-            os.close(fd)
-        box.close()
-        raise
-    finally:
-        os.close(report_w)
-        os.close(control_r)
-    for fd in (report_r, control_w):
+        on_failure.pop_all()
+    for fd in (its_report_fd, its_control_fd):
+        os.close(fd)
+    for fd in (report_fd, control_fd):
         os.set_blocking(fd, False)
     who = identify(process.pid)
     box.label(Label(slot, role, incarnation, who.pid, who.start, who.boot, who.namespace))
-    handle = watch.open(process.pid)
-    said = LastWords(started_at=now)
+    handle, said = watch.open(process.pid), LastWords(now)
     return Child(
-        slot, role, incarnation, process, handle, watch, report_r, control_w, box, said
+        slot, role, incarnation, process, handle, watch, report_fd, control_fd, box, said
     )
+
+
+def pipe(on_failure: ExitStack) -> tuple[int, int]:
+    """Return the two ends of a pipe, to be closed should the start fail."""
+    ends = os.pipe()
+    for fd in ends:
+        on_failure.callback(os.close, fd)
+    return ends
 
 
 def execute(plan: Plan, role: Role, told: Mapping[str, object]) -> subprocess.Popen[bytes]:

@@ -145,8 +145,6 @@ class Crew:
                 self.booking.new_clerk()
         elif isinstance(report, say.Ack):
             self.booking.acknowledged(report.n)
-        elif isinstance(report, say.Settled | say.Released):
-            remove_tree(self.state.scratch(child.slot))
 
     def book(self) -> None:
         """Tell the clerk what is to be booked."""
@@ -167,6 +165,7 @@ class Crew:
         self.deaths += 1
         self.step("spool")
         self.write_down(dead)
+        self.state.box(child.slot).unlink(missing_ok=True)
         self.step("tell")
         self.book()
         self.step("restart")

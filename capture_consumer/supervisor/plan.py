@@ -29,6 +29,7 @@ class Pace:
     old_term_s: float = 5.0
     quiet_s: float = 2.0
     turn_gap_s: float = 10.0
+    spare_starts: int = 10
     recycle_jobs: int = 200
     recycle_s: float = 6 * 3600.0
 

@@ -11,7 +11,6 @@ BLAMED_S = 0.5
 LONGEST_S = 60.0
 TRIES_BEFORE_READY = 5
 DOUBLINGS_MAX = 7
-STARTS_BEYOND_N = 10
 PERIOD_S = 60.0
 
 
@@ -41,10 +40,10 @@ class Slot:
 class Restarts:
     """The record of all slots, and one bucket of starts that bounds them together."""
 
-    def __init__(self, *, consumers: int, now: float, draw: Callable[[], float]) -> None:
+    def __init__(self, *, starts_a_minute: int, now: float, draw: Callable[[], float]) -> None:
         self.draw = draw
         self.slots: dict[int, Slot] = {}
-        self.size = float(consumers + STARTS_BEYOND_N)
+        self.size = float(starts_a_minute)
         self.tokens = self.size
         self.filled_at = now
 

@@ -167,7 +167,10 @@ class State:
         return str(kept)
 
     def scratch(self, slot: int) -> Path:
-        """Return the temporary directory of what a slot has in hand (SUP-9)."""
+        """Return the temporary directory of a slot's process (SUP-9).
+
+        What it makes there for one attempt it removes itself; the rest goes with it.
+        """
         return self.tmp / slot_name(slot)
 
 

@@ -30,7 +30,7 @@ from capture_consumer.supervisor.signals import Signals
 from capture_consumer.supervisor.spool import Spool
 from capture_consumer.supervisor.state import State
 from capture_consumer.supervisor.upkeep import Upkeep, draw
-from capture_consumer.supervisor.watch import ChildWatch, best_watch
+from capture_consumer.supervisor.watch import best_watch
 
 __all__ = ["EXIT_FAULT", "EXIT_HELD", "Supervisor"]
 
@@ -52,26 +52,22 @@ class Supervisor:
         *,
         says: Says,
         signals: Signals,
-        watch: ChildWatch | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        now = clock()
-        self.plan = plan
-        self.state = state
-        self.says = says
-        self.signals = signals
+        self.plan, self.state, self.says, self.signals = plan, state, says, signals
         self.clock = clock
         self.incarnation = os.urandom(8).hex()
         self.selector = selectors.DefaultSelector()
         self.selector.register(signals.fd, selectors.EVENT_READ, ("signals", None))
         self.booking = Booking(Spool(state.folder / "spool.jsonl"), state.folder)
-        self.restarts = Restarts(consumers=plan.consumers, now=now, draw=draw)
+        bucket = plan.consumers + plan.pace.spare_starts
+        self.restarts = Restarts(starts_a_minute=bucket, now=clock(), draw=draw)
         self.crew = Crew(
             plan,
             state,
             self.incarnation,
             says=says,
-            watch=watch or best_watch(),
+            watch=best_watch(),
             selector=self.selector,
             booking=self.booking,
             restarts=self.restarts,
@@ -80,7 +76,7 @@ class Supervisor:
         self.upkeep = Upkeep(self.crew)
         self.health = HealthFile(state.folder / "health.json", self.crew)
         self.earlier = Earlier(state, self.incarnation, term_s=plan.pace.old_term_s)
-        self.manning = Manning(self.crew, now=now)
+        self.manning = Manning(self.crew, now=clock())
         self.leaving: Leaving | None = None
         self.faults: deque[float] = deque(maxlen=FAULTS_MAX)
         self.next_look = 0.0
@@ -103,7 +99,7 @@ class Supervisor:
         before = self.state.read()
         known = [*before.get("earlier", []), before.get("incarnation")]
         self.old = tuple(dict.fromkeys(one for one in known if isinstance(one, str)))[-100:]
-        self.write_name(self.old)
+        self.write_name()
         self.says.bound["incarnation"] = self.incarnation
         self.says.info(
             "supervisor_started",
@@ -111,13 +107,11 @@ class Supervisor:
             consumers=self.manning.wanted,
             grace_s=self.plan.grace_s,
             because=self.plan.reasons or None,
-            spooled=len(self.booking.spool.open_deaths) or None,
-            old=len(self.earlier.left) or None,
         )
 
-    def write_name(self, old: tuple[str, ...]) -> None:
+    def write_name(self) -> None:
         """Write who we are, and whom the clerk has not yet booked."""
-        told = {"pid": os.getpid(), "incarnation": self.incarnation, "earlier": old}
+        told = {"pid": os.getpid(), "incarnation": self.incarnation, "earlier": self.old}
         self.state.write(told)
 
     def turn(self) -> int | None:
@@ -137,10 +131,9 @@ class Supervisor:
         """Do one thing; a fault of ours is said and counted, and ends nothing else."""
         try:
             return do(*args)
-        except Exception as error:
+        except Exception:
             self.faults.append(self.clock())
-            trace = traceback.format_exc(limit=-4)
-            self.says.error("supervisor_fault", error=repr(error), trace=trace)
+            self.says.error("supervisor_fault", trace=traceback.format_exc(-4))
             return None
 
     def happened(self, what: str, child: Child | None) -> None:
@@ -166,7 +159,7 @@ class Supervisor:
             case signal.SIGTTIN | signal.SIGTTOU:
                 self.manning.want(1 if number == signal.SIGTTIN else -1)
             case _:
-                pass  # USR2 is heeded so that it does not end us.
+                return  # USR2 is heeded so that it does not end us.
 
     def stop(self, number: int) -> None:
         """Begin to drain, or take a further signal in."""
@@ -191,7 +184,7 @@ class Supervisor:
         cleared = self.clear_up(now)
         self.crew.book()
         self.health.look(now, state=self.state_word, drain_left_s=self.drain_left_s(now))
-        if self.leaving is not None:
+        if self.leaving:
             self.leaving.look(now)
             return self.exit_code() if self.leaving.is_over else None
         if cleared and self.manning.look(now, booked=self.booking.old_booked):
@@ -210,7 +203,7 @@ class Supervisor:
             self.booking.end_old(self.old)
         if self.booking.old_booked and self.old:
             self.old = ()
-            self.write_name(self.old)
+            self.write_name()
         return self.earlier.is_done
 
     def wait_s(self) -> float:
@@ -235,13 +228,12 @@ class Supervisor:
 
     def drain_left_s(self, now: float) -> float | None:
         """Return how much of the grace is left, None when nobody drains."""
-        return round(self.leaving.drain.end_at - now, 1) if self.leaving is not None else None
+        return round(self.leaving.drain.end_at - now, 1) if self.leaving else None
 
     def say_state(self) -> None:
         """Say how things stand (SIGUSR1)."""
         slots = [f"{child.slot}:{child.phase}" for child in self.crew.children.values()]
-        spooled = len(self.booking.spool.open_deaths)
-        self.says.info("state", state=self.state_word, slots=slots, spooled=spooled)
+        self.says.info("state", state=self.state_word, slots=slots)
 
     def close(self) -> None:
         """Say the last word and give everything back."""

@@ -57,7 +57,7 @@ class Reports:
     def touched(self, job: ConsumerJob) -> None:  # noqa: ARG002 - as above
         """Say that the work gets on."""
         if self.channel is not None:
-            self.channel.keep()
+            self.channel.touched()
 
     def settled(self, job: ConsumerJob, end: str) -> None:
         """Say that an end was written."""

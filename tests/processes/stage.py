@@ -10,15 +10,22 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Event
 
-from capture_consumer.ipc.identity import processes
+from capture_consumer.ipc.identity import processes, rss_of
 from capture_consumer.supervisor.plan import PLAN, Pace, Plan
 
 CHILD = Path(__file__).with_name("child.py")
 SUPERVISOR = ("-m", "capture_consumer.supervisor")
 WITHOUT_PIDFD = (str(CHILD.with_name("without_pidfd.py")),)
 WITH_A_THIEF = (str(CHILD.with_name("thief.py")),)
+LONG = [sys.executable, "-I", "-S", "-c", "import threading; threading.Event().wait(600)"]
 PATIENCE_S = 10.0
-FAST = {"clerk_wait_s": 5.0, "old_term_s": 0.5, "quiet_s": 0.2, "turn_gap_s": 0.2}
+FAST = {
+    "clerk_wait_s": 5.0,
+    "old_term_s": 0.5,
+    "quiet_s": 0.2,
+    "turn_gap_s": 0.2,
+    "spare_starts": 1000,
+}
 
 
 def wait_for(condition, *, within_s=PATIENCE_S, every_s=0.005):
@@ -153,6 +160,10 @@ class Stage:
     def descriptors(self):
         """Return how many descriptors the supervisor has open."""
         return len(descriptors_of(self.process.pid))
+
+    def resident_kib(self):
+        """Return how much memory the supervisor has, in KiB."""
+        return rss_of(self.process.pid) // 1024
 
     def stop(self, number=signal.SIGTERM, within_s=PATIENCE_S):
         """Signal the supervisor and return its exit code."""

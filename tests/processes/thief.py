@@ -10,7 +10,7 @@ from capture_consumer.supervisor import supervisor
 from capture_consumer.supervisor.__main__ import main
 from capture_consumer.supervisor.watch import PidfdWatch
 
-STOLEN = set()
+STOLEN: set[int] = set()
 
 
 def steal():
@@ -33,6 +33,6 @@ class LateWatch(PidfdWatch):
         return super().exit_of(child)
 
 
-supervisor.best_watch = LateWatch
+vars(supervisor)["best_watch"] = LateWatch
 threading.Thread(target=steal, daemon=True).start()
 sys.exit(main())
