@@ -27,10 +27,13 @@ class HealthFile:
         self.crew = crew
         self.boot = boot_id()
         self.next_at = 0.0
+        self.shown: tuple[str, list[int]] = ("", [])
 
     def look(self, now: float, *, state: str, drain_left_s: float | None) -> None:
-        """Write it when its time has come."""
-        if now >= self.next_at:
+        """Write it when its time has come, or when a probe would be answered otherwise."""
+        up = [child.pid for child in self.crew.consumers if child.said.ready_at is not None]
+        before, self.shown = self.shown, (state, up)
+        if now >= self.next_at or before != self.shown:
             self.next_at = now + EVERY_S
             self.write(now, state=state, drain_left_s=drain_left_s)
 

@@ -186,6 +186,21 @@ def test_a_wrong_configuration_does_not_end_an_embedded_one(stage):
     assert stage.stop() == 0
 
 
+def test_who_asks_is_told_ready_as_soon_as_one_is_up_and_draining_at_once(stage):
+    """SUP-89, SUP-90."""
+    stage.start(consumers=1)
+    wait_for(
+        lambda: [one for one in stage.health()["slots"] if one["phase"] == "idle"], within_s=1
+    )
+    stage.job("held", ["until", "go"])
+    stage.holder("held")
+
+    os.kill(stage.process.pid, signal.SIGTERM)
+
+    wait_for(lambda: stage.health()["state"] == "draining", within_s=1)
+    stage.touch("go")
+
+
 def gone(pid):
     """Return whether there is no such process, or only its zombie."""
     stat = stat_of(pid)
