@@ -16,13 +16,16 @@ __all__ = [
     "AWAY",
     "INTERRUPTED",
     "MISCONFIGURED",
-    "OF_BUILDS",
+    "OF_ENDS",
+    "OF_VERDICTS",
     "RAN_OUT",
+    "REVIEW",
     "USAGE",
     "of_build",
     "of_error",
 ]
 
+REVIEW: Final = 1
 USAGE: Final = 2
 FAILED: Final = 5
 RAN_OUT: Final = 7
@@ -34,18 +37,12 @@ OF_VERDICTS: dict[Verdict, int] = {
     "passed": 0,
     "accepted": 0,
     "skipped": 0,
-    "needs_review": 1,
-    "rejected": 1,
+    "needs_review": REVIEW,
+    "rejected": REVIEW,
     "broken": 3,
     "incomplete": 4,
 }
 OF_ENDS: dict[Phase, int] = {"failed": FAILED, "cancelled": 6, "superseded": 6, "expired": 6}
-
-OF_BUILDS: Final = (
-    "0 passed, accepted, skipped; 1 needs review, rejected; 2 wrong usage; 3 broken; "
-    "4 incomplete; 5 failed; 6 cancelled, superseded, expired; 7 time ran out; "
-    "8 no database; 130 Ctrl-C."
-)
 
 
 def of_build(build: BuildFact) -> int:

@@ -9,7 +9,7 @@ from capture_consumer.builds.facts import BuildFact
 from capture_consumer.builds.phases import ENDS
 from capture_consumer.cli import screen, tell
 from capture_consumer.cli.door import Books, Door
-from capture_consumer.cli.wait import finish
+from capture_consumer.cli.wait import Ending, finish
 from capture_consumer.client.git import person
 from capture_consumer.database.transaction import Tx, again
 from capture_consumer.errors import Refused
@@ -83,7 +83,7 @@ def retry(door: Door, build: str, *, waits: bool, timeout: float | None, as_json
         opened = _open_again(books, found)
         verb = "opened" if opened.is_new else "is the retry that was asked for already"
         screen.say(f"build {opened.project}/{opened.number} {verb}", "bold")
-        finish(books, opened.build_id, waits=waits, timeout_s=timeout, as_json=as_json)
+        finish(books, opened.build_id, Ending(waits=waits, timeout_s=timeout, as_json=as_json))
 
 
 def _open_again(books: Books, old: BuildFact) -> OpenedBuild:

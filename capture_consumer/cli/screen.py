@@ -91,7 +91,7 @@ def say(text: str, style: str = "") -> None:
 
 def fail(text: str) -> None:
     """Tell in one line what went wrong and what to do."""
-    line = " ".join(clean(text).split())
+    line = clean(" ".join(text.split()))
     err().print(Text.assemble(("error: ", "bold red"), line))
 
 

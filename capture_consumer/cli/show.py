@@ -68,7 +68,7 @@ def print_build(view: BuildView, books: Books, *, every: bool = False) -> None:
     screen.put(Text(tell.summary(view, (done[0], done[1]) if done else None)))
     if build.counts:
         screen.put(tell.counted(view))
-    screen.put(Text(why_baseline(view), "dim"))
+    screen.put(Text(why_baseline(replace(view, baseline_reason=tell.because(view))), "dim"))
     listed = list(tell.rows(view, every=every))
     if listed:
         screen.put("", screen.table(listed, _used(view, listed)))

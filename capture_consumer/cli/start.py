@@ -28,7 +28,7 @@ from capture_consumer.settings import Settings, make_home, without_password
 if TYPE_CHECKING:
     from capture_consumer.supervisor.plan import Plan
 
-__all__ = ["start"]
+__all__ = ["start", "wait_for_database"]
 
 PATIENCE_S = 60.0
 ASK_AGAIN_S = 2.0
@@ -59,7 +59,7 @@ def start(door: Door, *, consumers: int | None, grace: int | None) -> None:
     """
     try:
         settings = _chosen(door.settings, consumers=consumers, grace=grace)
-        _wait_for_database(settings)
+        wait_for_database(settings)
         _try_store(door)
         _try_images()
         browser = _browser(settings, door.environ)
@@ -99,8 +99,11 @@ def _chosen(settings: Settings, *, consumers: int | None, grace: int | None) -> 
     )
 
 
-def _wait_for_database(
-    settings: Settings, wait: Callable[[float], object] | None = None
+def wait_for_database(
+    settings: Settings,
+    *,
+    wait: Callable[[float], object] | None = None,
+    elapsed: Callable[[], float] = boot_seconds,
 ) -> None:
     """Open the database and close it again; wait for it for a minute (R30, SUP-49).
 
@@ -111,13 +114,13 @@ def _wait_for_database(
     from capture_consumer import wiring  # noqa: PLC0415 - `--help` needs no database
 
     make_home(settings)
-    pause, give_up_s, told = wait or threading.Event().wait, boot_seconds() + PATIENCE_S, False
+    pause, give_up_s, told = wait or threading.Event().wait, elapsed() + PATIENCE_S, False
     while True:
         try:
             wiring.open_database(settings, writing=True).dispose()
             return
         except DatabaseAway as error:
-            if boot_seconds() >= give_up_s:
+            if elapsed() >= give_up_s:
                 raise
             if not told:
                 screen.say(f"{error} Waiting for it, {PATIENCE_S:g} s at most.", "yellow")

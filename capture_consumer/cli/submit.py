@@ -16,8 +16,8 @@ from capture_consumer.builds.effects import CommitTold, FileSent, OpenBuild, Ope
 from capture_consumer.builds.words import plural
 from capture_consumer.cli import screen
 from capture_consumer.cli.door import Books, Door
-from capture_consumer.cli.wait import finish
-from capture_consumer.cli.watch import bar
+from capture_consumer.cli.wait import Ending, finish
+from capture_consumer.cli.watch import Bar
 from capture_consumer.client import upload
 from capture_consumer.client.facts import Given, Known, gather
 from capture_consumer.database.transaction import Tx, again
@@ -56,6 +56,7 @@ def slug(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str
 @click.option(
     "--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Wait at most this long."
 )
+@click.option("--exit-zero-on-review", is_flag=True, help="Leave with 0 where it would be 1.")
 @click.option("--json", "as_json", is_flag=True, help="The build as one JSON object.")
 @click.pass_obj
 def submit(
@@ -67,6 +68,7 @@ def submit(
     kind: Kind,
     waits: bool,
     timeout: float | None,
+    exit_zero_on_review: bool,
     as_json: bool,
     **given: str | int | None,
 ) -> None:
@@ -82,6 +84,9 @@ def submit(
                 3 broken; 4 incomplete; 5 failed; 6 cancelled, superseded, expired;
                 7 --timeout ran out; 8 no database; 130 Ctrl-C. With --no-wait 0.
     """
+    how = Ending(
+        waits=waits, timeout_s=timeout, as_json=as_json, zero_on_review=exit_zero_on_review
+    )
     found = upload.check(door.cwd / folder, kind=kind)
     told = Given(**given)  # type: ignore[arg-type]  # click's options have these types
     known = gather(door.cwd, door.environ, told, project=door.settings.project)
@@ -91,7 +96,7 @@ def submit(
         opened = _open(books, known, found, sent, name)
         verb = "opened" if opened.is_new else "is this very submission already"
         screen.say(f"build {opened.project}/{opened.number} {verb}", "bold")
-        finish(books, opened.build_id, waits=waits, timeout_s=timeout, as_json=as_json)
+        finish(books, opened.build_id, how)
 
 
 def _say(found: upload.Found, known: Known) -> None:
@@ -115,10 +120,9 @@ def _store(door: Door, found: upload.Found) -> Sequence[upload.Sent]:
     def sent(_file: upload.Sent) -> None:
         nonlocal count
         count += 1
-        if line:
-            line.put("storing", count, len(found.paths))
+        line.put("storing", count, len(found.paths))
 
-    with bar("storing") as line:
+    with Bar("storing") as line:
         return upload.send(found, store.put, sent=sent)
 
 

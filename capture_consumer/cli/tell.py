@@ -20,7 +20,7 @@ from capture_consumer.builds.facts import (
 from capture_consumer.builds.words import headline, plural, safe
 from capture_consumer.cli import screen
 
-__all__ = ["as_object", "counted", "heading", "listed", "rows", "summary"]
+__all__ = ["as_object", "because", "counted", "heading", "listed", "rows", "summary"]
 
 SHORT = 7
 QUIET = frozenset({"unchanged", "skipped"})
@@ -36,7 +36,7 @@ def as_object(view: BuildView) -> dict[str, Any]:
         if build.error_code or build.error_text
         else None,
         "environment": build.environment,
-        "baseline": _baseline(view.baseline, view.baseline_reason),
+        "baseline": _baseline(view.baseline, because(view)),
         "shards": [{"idx": one.idx, "state": one.state} for one in view.shards],
         "snapshots": [_snapshot(one) for one in view.snapshots],
     }
@@ -89,6 +89,15 @@ def summary(view: BuildView, progress: tuple[int, int] | None = None) -> str:
         source=sources.pop() if len(sources) == 1 else None,
         lost_because=view.build.error_text,
     )
+
+
+def because(view: BuildView) -> str | None:
+    """Return why the build was compared with that; its rows say it, or their reviews."""
+    if view.baseline_reason is None and "first_build" in {
+        one.review_source for one in view.snapshots
+    }:
+        return "first_build"
+    return view.baseline_reason
 
 
 def counted(view: BuildView) -> Text:

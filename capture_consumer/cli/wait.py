@@ -1,5 +1,7 @@
 """`wait`, and how every command that waits for a build ends: its verdict as exit code."""
 
+from dataclasses import dataclass
+
 import click
 
 from capture_consumer.cli import exits, screen, tell
@@ -7,7 +9,7 @@ from capture_consumer.cli.door import Books, Door
 from capture_consumer.cli.show import print_build
 from capture_consumer.cli.watch import watch
 
-__all__ = ["finish", "wait"]
+__all__ = ["Ending", "finish", "wait"]
 
 
 @click.command()
@@ -15,9 +17,12 @@ __all__ = ["finish", "wait"]
 @click.option(
     "--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="Wait at most this long."
 )
+@click.option("--exit-zero-on-review", is_flag=True, help="Leave with 0 where it would be 1.")
 @click.option("--json", "as_json", is_flag=True, help="The build as one JSON object.")
 @click.pass_obj
-def wait(door: Door, build: str, *, timeout: float | None, as_json: bool) -> None:
+def wait(
+    door: Door, build: str, *, timeout: float | None, exit_zero_on_review: bool, as_json: bool
+) -> None:
     r"""Wait until a build has ended; its verdict is the exit code.
 
     BUILD is its number, or project/number.
@@ -30,36 +35,48 @@ def wait(door: Door, build: str, *, timeout: float | None, as_json: bool) -> Non
     """
     with door.books(writing=False) as books:
         found = door.find(books, build)
-        finish(books, found.id, waits=True, timeout_s=timeout, as_json=as_json)
+        how = Ending(timeout_s=timeout, as_json=as_json, zero_on_review=exit_zero_on_review)
+        finish(books, found.id, how)
 
 
-def finish(
-    books: Books, build_id: int, *, waits: bool, timeout_s: float | None, as_json: bool
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a command that has a build at hand is to end."""
+
+    waits: bool = True
+    timeout_s: float | None = None
+    as_json: bool = False
+    zero_on_review: bool = False
+
+
+def finish(books: Books, build_id: int, how: Ending) -> None:
     """Wait if asked to, print the build, and leave with the exit code of its state.
 
     Ctrl-C leaves the build alone and says how to come back to it (BUILD-122).
     """
     ref = _ref(books, build_id)
     try:
-        if waits:
-            watch(books, build_id, timeout_s=timeout_s)
+        if how.waits:
+            watch(books, build_id, timeout_s=how.timeout_s)
     except KeyboardInterrupt:
         screen.say(f"Build {ref} goes on: `capture-consumer wait {ref}` waits for it,")
         screen.say(f"`capture-consumer cancel {ref}` stops it.")
         raise SystemExit(exits.INTERRUPTED) from None
     view = books.facts.view(build_id)
-    if as_json:
+    code = exits.of_build(view.build)
+    if how.as_json:
         screen.tell_json(tell.as_object(view))
-    elif waits:
+    elif how.waits:
         print_build(view, books)
-        _say_next(ref, exits.of_build(view.build), code_of_review=1)
-    raise SystemExit(exits.of_build(view.build) if waits else 0)
+        _say_next(ref, code)
+    if code == exits.REVIEW and how.zero_on_review:
+        code = 0
+    raise SystemExit(code if how.waits else 0)
 
 
-def _say_next(ref: str, code: int, *, code_of_review: int) -> None:
+def _say_next(ref: str, code: int) -> None:
     """Say what a person can do next."""
-    if code == code_of_review:
+    if code == exits.REVIEW:
         screen.say(f"\nLook:    capture-consumer report {ref} --html report", "dim")
         screen.say(f"Answer:  capture-consumer review {ref} --accept '*'", "dim")
     elif code == exits.RAN_OUT:

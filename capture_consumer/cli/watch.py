@@ -7,7 +7,7 @@ phase and every 10 s. The wait reads; it never holds a transaction or a lock.
 import threading
 from collections import deque
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from types import TracebackType
 
@@ -22,7 +22,7 @@ from capture_consumer.database.transaction import reading
 from capture_consumer.errors import DatabaseAway, NotFound
 from capture_consumer.tables import supervisors
 
-__all__ = ["Bar", "Pace", "bar", "watch"]
+__all__ = ["NO_CONSUMER", "Bar", "Pace", "watch"]
 
 LOOK_S = 0.5
 LINE_S = 10.0
@@ -33,6 +33,7 @@ RATE_S = 10.0
 NO_CONSUMER = "No consumer is running: start one with `capture-consumer start`"
 
 Wait = Callable[[float], object]
+Elapsed = Callable[[], float]
 
 
 class Pace:
@@ -53,7 +54,8 @@ class Pace:
 class Bar(AbstractContextManager["Bar"]):
     """One line that says how far something is: redrawn on a terminal, else told at times."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, elapsed: Elapsed = boot_seconds) -> None:
+        self.elapsed = elapsed
         self.console = screen.err()
         self.live = self.console.is_terminal
         self.told = ""
@@ -95,15 +97,10 @@ class Bar(AbstractContextManager["Bar"]):
                 note=note,
             )
             return
-        now_s = boot_seconds()
+        now_s = self.elapsed()
         if what != self.told or now_s - self.told_s >= LINE_S:
             self.told, self.told_s = what, now_s
             screen.say(" ".join(part for part in (what, counted, note) if part))
-
-
-def bar(what: str, *, quiet: bool = False) -> AbstractContextManager[Bar | None]:
-    """Return a bar, or nothing when nobody wants to see one."""
-    return nullcontext() if quiet else Bar(what)
 
 
 def watch(
@@ -111,8 +108,8 @@ def watch(
     build_id: int,
     *,
     timeout_s: float | None = None,
-    quiet: bool = False,
     wait: Wait | None = None,
+    elapsed: Elapsed = boot_seconds,
 ) -> BuildFact:
     """Return the build when it has ended, or as it is when the time has run out.
 
@@ -121,19 +118,19 @@ def watch(
     Raises:
         DatabaseAway: it was away for longer.
     """
-    pause, began_s, pace = wait or threading.Event().wait, boot_seconds(), Pace()
-    hinted, good_s = quiet, began_s
-    with bar("waiting", quiet=quiet) as line:
+    pause, pace = wait or threading.Event().wait, Pace()
+    began_s = good_s = elapsed()
+    hinted = False
+    with Bar("waiting", elapsed) as line:
         while True:
-            now_s = boot_seconds()
+            now_s = elapsed()
             try:
                 build = _look(books, build_id)
                 if build.phase in ENDS or (
                     timeout_s is not None and now_s - began_s >= timeout_s
                 ):
                     return build
-                if line:
-                    _put(line, books, build, pace, now_s)
+                _put(line, books, build, pace, now_s)
                 if not hinted and now_s - began_s >= HINT_S and _nobody_is_up(books):
                     screen.say(NO_CONSUMER, "yellow")
                     hinted = True
@@ -141,8 +138,7 @@ def watch(
             except DatabaseAway:
                 if now_s - good_s >= AWAY_S:
                     raise
-                if line:
-                    line.put("waiting", 0, 0, "the database does not answer; trying again")
+                line.put("waiting", 0, 0, "the database does not answer; trying again")
             pause(LOOK_S)
 
 

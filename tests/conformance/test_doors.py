@@ -127,6 +127,8 @@ def test_the_first_build_is_accepted_and_wait_leaves_with_0(run, first):
     shown = json.loads(told.stdout)
     assert (shown["phase"], shown["verdict"]) == ("finished", "accepted")
     assert {one["review_source"] for one in shown["snapshots"]} == {"first_build"}
+    assert shown["baseline"]["reason"] == "first_build"
+    assert "This is the first build" in run("show", "1").stdout
 
 
 def test_what_changed_needs_review_and_wait_leaves_with_1(run, second):
