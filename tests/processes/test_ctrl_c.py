@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+
 from tests.unit.repositories import Repository
 
 pytestmark = [pytest.mark.processes, pytest.mark.slow]
