@@ -27,6 +27,7 @@ __all__ = ["Origin", "PageLost", "StoryPage"]
 STORIES_A_NAVIGATION = 20
 MARGIN_S = 1.0
 WAIT_MS = 20
+STORAGE = "cookies,local_storage,indexeddb,cache_storage,service_workers,file_systems"
 ELSEWHERE = re.compile(r'interrupted by another navigation to "([^"]*)"')
 Why = Literal["late", "left", "reloaded", "gone"]
 
@@ -77,6 +78,17 @@ class StoryPage:
     def fits(self, mode: Mode) -> bool:
         """Tell whether this context can show the mode: size and media can be changed."""
         return (mode.scale, mode.locale) == (self.mode.scale, self.mode.locale)
+
+    def wipe(self) -> None:
+        """Leave nothing of the stories shown so far; the next one is navigated to."""
+        self.stale = True
+        with self._told():
+            if self._shown:
+                self._page.evaluate("() => __capture__.wipe()")
+            self._cdp.send(
+                "Storage.clearDataForOrigin",
+                {"origin": self._origin.url, "storageTypes": STORAGE},
+            )
 
     def show(self, story_id: str, mode: Mode) -> Mapping[str, Any]:
         """Show a story and wait until it is in and at rest; return how it stands."""

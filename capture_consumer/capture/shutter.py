@@ -63,6 +63,7 @@ class Camera:
         self._server: SiteServer | None = None
         self._origin: Origin | None = None
         self._page: StoryPage | None = None
+        self._confirming: StoryPage | None = None
         self._taken = 0
 
     def open(self, site: Site) -> None:
@@ -115,19 +116,15 @@ class Camera:
             return self._lost(lost)
 
     def _once(self, story_id: str, mode: Mode, *, fresh: bool, known: Known) -> Shot:
-        page = self._new_page(mode) if fresh else self._page_for(mode)
-        try:
-            return expose(page, story_id, mode, self._limits, known)
-        finally:
-            if fresh:
-                page.close()
+        page = self._fresh_page(mode) if fresh else self._page_for(mode)
+        return expose(page, story_id, mode, self._limits, known)
 
     def _lost(self, lost: PageLost) -> Shot:
         """Say what became of the story whose page is lost."""
         step, late = self._watchdog.step, self._watchdog.late
         if lost.why == "gone" and late is None:
             raise self._died(f"The page died: {lost}")
-        self._leave_page()
+        self._leave_pages()
         if lost.why == "late" or late is not None:
             cap = self._limits.of_step(late or step) / 1000
             text = f"The step {late or step} took more than {cap:g} s; its page was ended."
@@ -137,17 +134,29 @@ class Camera:
         return errored("reloads", f"The page reloads itself again and again ({lost}).")
 
     def _page_for(self, mode: Mode) -> StoryPage:
+        """Return the page that goes from story to story."""
         if self._taken >= STORIES_A_BROWSER:
             self._recycle("stories", self._taken)
-        page = self._page
-        if page is not None and page.worn:
+        elif self._page is not None and self._page.worn:
             rss = self._launched.rss_bytes()
             if rss > RSS_BYTES_MAX:
                 self._recycle("memory", rss)
         if self._page is None or not self._page.fits(mode):
-            self._leave_page()
+            _close(self._page)
             self._page = self._new_page(mode)
         return self._page
+
+    def _fresh_page(self, mode: Mode) -> StoryPage:
+        """Return the page of another context, wiped: nothing of any story is left in it.
+
+        The context is kept for confirmations only. A new one each time would start a new
+        process and compile all scripts again, three times as long.
+        """
+        if self._confirming is None or not self._confirming.fits(mode):
+            _close(self._confirming)
+            self._confirming = self._new_page(mode)
+        self._confirming.wipe()
+        return self._confirming
 
     def _new_page(self, mode: Mode) -> StoryPage:
         assert self._origin is not None
@@ -160,12 +169,13 @@ class Camera:
 
     def _recycle(self, why: str, number: int) -> None:
         log.info("browser_recycled", why=why, number=number)
-        self._leave_page()
+        self._leave_pages()
         self._launched.stop_browser()
         self._taken = 0
 
     def _died(self, what: str) -> BrowserDied:
-        self._page, self._taken = None, 0
+        self._page = self._confirming = None
+        self._taken = 0
         self._watchdog.expect("close", 5.0)
         return self._launched.died(what)
 
@@ -178,14 +188,15 @@ class Camera:
             *(f"missing: {path}" for path in missed[:20]),
         ]
 
-    def _leave_page(self) -> None:
-        page, self._page = self._page, None
-        if page is not None:
-            page.close()
+    def _leave_pages(self) -> None:
+        pages = self._page, self._confirming
+        self._page = self._confirming = None
+        for page in pages:
+            _close(page)
 
     def leave(self) -> None:
         """End the site: its context, its origin. The browser stays."""
-        self._leave_page()
+        self._leave_pages()
         if self._server is not None:
             self._server.close()
         self._server = self._origin = None
@@ -221,3 +232,8 @@ class Camera:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _close(page: StoryPage | None) -> None:
+    if page is not None:
+        page.close()

@@ -107,6 +107,15 @@ const tidy = () => {
   const chosen = window.getSelection();
   if (chosen) chosen.removeAllRanges();
 };
+// What a tab keeps when it is navigated; the rest is cleared from outside.
+const wipe = () => {
+  window.name = "";
+  try {
+    sessionStorage.clear();
+  } catch {
+    // A page without storage has nothing to clear.
+  }
+};
 const begin = (id) => {
   story = blank(id);
   reseed();
@@ -123,6 +132,7 @@ const capture = {
     return settle(limits);
   },
   state,
+  wipe,
   rest,
   restless,
   loading,
