@@ -126,7 +126,8 @@ def faded(before: Pixels, after: Pixels, comparison: Comparison) -> NDArray[np.u
 def greys(pixels: Pixels) -> NDArray[np.uint8]:
     """Return how bright each pixel is over white, in 64 steps."""
     shown = pixels if pixels[..., 3].min() == 255 else over(pixels, 255)
-    return np.asarray(Image.fromarray(shown).convert("L")) >> 2
+    light = np.asarray(Image.fromarray(shown).convert("L"), dtype=np.uint8)
+    return np.right_shift(light, np.uint8(2), dtype=np.uint8)
 
 
 def banded_rows(comparison: Comparison) -> Mask:

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from PIL import Image
 
+from capture_consumer.images import colour
 from capture_consumer.images.colour import differing
 from tests.images import reference
 from tests.images.drawing import plain, with_box
@@ -36,6 +37,21 @@ def test_pixels_differ_exactly_where_pixelmatch_says_so(seed, size, levels, move
     found = differing(before, after, threshold=threshold, strict=False)
 
     assert (found == reference.differing(before, after, threshold)).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000), rows=st.integers(1, 6), places=st.integers(1, 50))
+def test_working_in_parts_changes_no_answer(seed, rows, places):
+    """CAP-30, CAP-35: tall pictures are taken some rows at once, and some places of these."""
+    before, after = (smooth_noise(seed + more, (20, 30), 3) for more in (0, 2))
+    whole = differing(before, after, threshold=0.063, strict=False)
+
+    with pytest.MonkeyPatch.context() as small:
+        small.setattr(colour, "ROWS_AT_ONCE", rows)
+        small.setattr(colour, "AT_ONCE", places)
+        parts = differing(before, after, threshold=0.063, strict=False)
+
+    assert (parts == whole).all()
 
 
 def colours(before, after):

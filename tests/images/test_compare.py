@@ -275,6 +275,29 @@ def test_in_a_picture_of_fixed_height_what_was_pushed_out_is_a_second_band():
     ]
 
 
+def test_two_bands_among_rows_that_repeat_are_both_found():
+    """CAP-32: blank rows, of which there are many, are matched from their neighbours on."""
+    blank = plain(32, 30)
+    here, there = striped(20), striped(20, first=20)
+
+    found = told(joined(here, blank, there), joined(BANNER, here, blank, BANNER, there))
+
+    assert [(band["at"], band["rows"]) for band in found.bands] == [(0, 40), (90, 40)]
+
+
+def test_a_row_that_changed_below_a_band_is_no_band():
+    """CAP-32: equal rows are matched downwards from one anchor and upwards from the next."""
+    before = joined(striped(20), plain(32, 6), striped(20, first=20))
+    put_in, changed, blank = plain(32, 9, "gold"), plain(32, 1, "red"), plain(32, 5)
+    below = with_box(striped(20, first=20), (31, 19, 31, 19), "red")
+    after = joined(striped(20), put_in, changed, blank, below)
+
+    found = told(before, after)
+
+    assert [(band["kind"], band["rows"]) for band in found.bands] == [("inserted", 9)]
+    assert found.changed_px == 10 * 32 + 1
+
+
 def test_what_changed_beside_a_band_is_still_seen():
     """CAP-32."""
     below = with_box(striped(80, first=40), (30, 50, 31, 51), "red")
