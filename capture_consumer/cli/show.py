@@ -74,7 +74,9 @@ def print_build(view: BuildView, books: Books, *, every: bool = False) -> None:
         screen.put("", screen.table(listed, _used(view, listed)))
     left = len(view.snapshots) - len(listed)
     if left:
-        screen.put(Text(f"{plural(left, 'snapshot')} more, unchanged (--all)", "dim"))
+        screen.put(
+            Text(f"{plural(left, 'snapshot')} more, as expected (--all lists them)", "dim")
+        )
 
 
 def _used(view: BuildView, listed: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -110,11 +110,7 @@ def counted(view: BuildView) -> Text:
 
 def rows(view: BuildView, *, every: bool) -> Iterator[Mapping[str, Any]]:
     """Return a row for each snapshot worth a look, the worst first; all when `every`."""
-    shown = [
-        one
-        for one in view.snapshots
-        if every or (one.fact.outcome or one.fact.state) not in QUIET
-    ]
+    shown = [one for one in view.snapshots if every or not _quiet(one)]
     for one in sorted(shown, key=_weight):
         fact = one.fact
         yield {
@@ -125,6 +121,12 @@ def rows(view: BuildView, *, every: bool) -> Iterator[Mapping[str, Any]]:
             "review": screen.state(fact.review) if fact.review != "none" else None,
             "message": safe(fact.message, 160) if fact.message else None,
         }
+
+
+def _quiet(one: SnapshotView) -> bool:
+    """Tell whether a snapshot is as expected: equal, or accepted as the first of its kind."""
+    word = one.fact.outcome or one.fact.state
+    return word in QUIET or (word == "new" and one.review_source == "first_build")
 
 
 def _weight(one: SnapshotView) -> tuple[int, str]:

@@ -167,7 +167,7 @@ def test_show_json_is_one_object_with_all_that_was_asked_for(run, second):
 
 def test_show_lists_what_is_worth_a_look_and_all_when_asked(run, second):
     assert "deep/cart" not in run("show", "2").stdout
-    assert "1 snapshot more" in run("show", "2").stdout
+    assert "1 snapshot more, as expected" in run("show", "2").stdout
     assert "deep/cart" in run("show", "2", "--all").stdout
 
 
