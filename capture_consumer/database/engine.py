@@ -23,6 +23,7 @@ BUSY_MS = 5_000
 HASTY_MS = 1_000
 POOL = 3
 OVERFLOW = 5
+MOUNTS = Path("/proc/self/mounts")
 SHARED_FILE_SYSTEMS = {
     "9p", "afs", "beegfs", "ceph", "cifs", "davfs", "gpfs", "lustre", "ncpfs", "nfs", "nfs4",
     "ocfs2", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs",
@@ -120,13 +121,13 @@ def open_postgres(address: URL, *, hasty: bool) -> Engine:
     return engine
 
 
-def refuse_shared(path: Path) -> None:
+def refuse_shared(path: Path, mounts: Path = MOUNTS) -> None:
     """Refuse a file that several hosts can see: SQLite's locks do not hold there (JOB-163).
 
     Raises:
         BadInput: it lies on such a file system.
     """
-    kind = file_system_of(path)
+    kind = file_system_of(path, mounts)
     if kind in SHARED_FILE_SYSTEMS or kind.startswith("fuse.") or kind == "fuse":
         raise BadInput(
             f"{path} is on a {kind} file system, where SQLite would lose data; "
@@ -134,7 +135,7 @@ def refuse_shared(path: Path) -> None:
         )
 
 
-def file_system_of(path: Path, mounts: Path = Path("/proc/self/mounts")) -> str:
+def file_system_of(path: Path, mounts: Path = MOUNTS) -> str:
     """Return the type of the file system that will hold this path; "" when nobody can say."""
     if not mounts.exists():
         return ""

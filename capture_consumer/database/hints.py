@@ -1,120 +1,122 @@
-"""Wake early when there may be work; promise nothing (JOB-162).
+"""NOTIFY and data_version: wake early, promise nothing (JOB-162).
 
-Polling is the contract: every wait here ends by itself, and a hint that does not
-arrive costs only time. On PostgreSQL an empty NOTIFY, throttled; on SQLite a look at
-`PRAGMA data_version`, which changes when another connection has committed.
+Polling is the contract. Whoever waits here waits as long as the cadence says, and
+less when a commit of somebody else is heard of. PostgreSQL: an empty NOTIFY, heard
+on a connection of its own. SQLite: a look at `PRAGMA data_version`, four a second.
 """
 
+import contextlib
 import threading
-from contextlib import suppress
-from typing import Any
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
 
-import psycopg
 import structlog
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
 
 from capture_consumer.clock import boot_seconds
+from capture_consumer.database.transaction import transaction
+from capture_consumer.errors import DatabaseAway
 
-__all__ = ["Announcer", "Hints"]
-
-CHANNEL = "cc_jobs"
-LOOK_S = 0.25
-THROTTLE_S = 0.1
-TRY_AGAIN_S = 30.0
+__all__ = ["JOBS", "LIFE", "Hints", "announce"]
 
 log = structlog.get_logger()
+JOBS = "cc_jobs"
+LIFE = "cc_life"
+LOOK_S = 0.25
+
+
+def announce(engine: Engine, channel: str) -> None:
+    """Tell waiting processes that there is something; after the commit, never raises.
+
+    On SQLite the commit itself is what they see.
+    """
+    assert channel in {JOBS, LIFE}
+    if engine.dialect.name == "sqlite":
+        return
+    with contextlib.suppress(DatabaseAway), transaction(engine) as tx:
+        tx.exec_driver_sql(f"NOTIFY {channel}")
 
 
 class Hints:
-    """Waits for a hint, for an order, or for time, whichever comes first.
+    """Waits, and returns early when others have committed something.
 
-    Holds one connection of its own, outside of any transaction. Behind a transaction
-    pooler no notification arrives, and polling alone remains.
+    One thread uses it. When its connection breaks it waits by the clock alone and tries
+    to listen again at the next wait.
     """
 
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-        self.is_sqlite = engine.dialect.name == "sqlite"
-        self.connection: Any = None
-        self.seen: int | None = None
-        self.not_before_s = 0.0
+    def __init__(self, engine: Engine, channel: str = JOBS) -> None:
+        assert channel in {JOBS, LIFE}
+        self._engine, self._channel = engine, channel
+        self._connection: Connection | None = None
+        self._version: int | None = None
 
-    def wait(self, timeout_s: float, woken: threading.Event) -> bool:
-        """Wait at most so long; return whether a hint came. `woken` ends the wait at once."""
-        until_s = boot_seconds() + timeout_s
-        while (left_s := until_s - boot_seconds()) > 0:
-            if self.hinted(min(left_s, LOOK_S), woken):
-                return True
-            if woken.is_set():
-                return False
+    def wait(self, timeout_s: float, stop: threading.Event) -> bool:
+        """Wait at most so many seconds; return True when woken by a commit of others.
+
+        A stop ends the wait within a quarter of a second.
+        """
+        give_up_s = boot_seconds() + timeout_s
+        heard = self._listening()
+        while (left_s := give_up_s - boot_seconds()) > 0 and not stop.is_set():
+            pause_s = min(LOOK_S, left_s)
+            if heard is None:
+                stop.wait(pause_s)
+                continue
+            try:
+                if heard(pause_s, stop):
+                    return True
+            except Exception as error:
+                log.debug("hints.deaf", error=str(error))
+                self.close()
+                heard = None
         return False
 
-    def hinted(self, at_most_s: float, woken: threading.Event) -> bool:
-        """Wait a moment, then tell whether there was a hint; a fault is no hint."""
-        if boot_seconds() < self.not_before_s:
-            woken.wait(at_most_s)
-            return False
-        try:
-            return self.look(at_most_s, woken)
-        except Exception as error:
-            log.debug("hints.away", error=str(error))
-            self.close()
-            self.not_before_s = boot_seconds() + TRY_AGAIN_S
-            return False
-
-    def look(self, at_most_s: float, woken: threading.Event) -> bool:
-        """Look once, by the database's own means."""
-        if self.is_sqlite:
-            woken.wait(at_most_s)
-            version = self.version()
-            changed, self.seen = self.seen not in {None, version}, version
-            return changed
-        if self.connection is None:
-            self.connection = listen(self.engine)
-        return any(True for _ in self.connection.notifies(timeout=at_most_s, stop_after=1))
-
-    def version(self) -> int:
-        """Return the number that changes with every commit of others."""
-        if self.connection is None:
-            self.connection = self.engine.raw_connection()
-            self.seen = None
-        row = self.connection.cursor().execute("PRAGMA data_version").fetchone()
-        return int(row[0])
-
     def close(self) -> None:
-        """Give the connection back."""
-        connection, self.connection = self.connection, None
+        """Let the connection go; the next wait opens another."""
+        connection, self._connection, self._version = self._connection, None, None
         if connection is not None:
-            with suppress(Exception):
+            with contextlib.suppress(Exception):
+                connection.invalidate()
+            with contextlib.suppress(Exception):
                 connection.close()
 
+    def __enter__(self) -> Self:
+        return self
 
-def listen(engine: Engine) -> "psycopg.Connection[Any]":
-    """Open a connection that hears our channel."""
-    arguments = engine.dialect.create_connect_args(engine.url)[1]
-    connection = psycopg.connect(**arguments, autocommit=True, connect_timeout=5)
-    connection.execute(f"LISTEN {CHANNEL}")
-    return connection
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
 
-
-class Announcer:
-    """Tells other processes of this database that there may be work."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-        self.next_s = 0.0
-
-    def tell(self) -> None:
-        """Send one empty notification, at most every 100 ms; never raises.
-
-        Call it after the commit. On SQLite the commit itself is the hint.
-        """
-        if self.engine.dialect.name == "sqlite" or boot_seconds() < self.next_s:
-            return
-        self.next_s = boot_seconds() + THROTTLE_S
+    def _listening(self) -> Callable[[float, threading.Event], bool] | None:
+        """Return how to hear of commits, None when there is no way at present."""
         try:
-            with self.engine.connect() as plain:
-                told = plain.execution_options(isolation_level="AUTOCOMMIT")
-                told.exec_driver_sql(f"NOTIFY {CHANNEL}")
-        except Exception as error:
-            log.debug("hints.not_told", error=str(error))
+            if self._connection is None:
+                self._connection = self._engine.connect().execution_options(
+                    isolation_level="AUTOCOMMIT"
+                )
+                if self._engine.dialect.name != "sqlite":
+                    self._raw().execute(f"LISTEN {self._channel}")
+        except DBAPIError as error:
+            log.debug("hints.deaf", error=str(error.orig))
+            self.close()
+            return None
+        return self._look if self._engine.dialect.name == "sqlite" else self._listen
+
+    def _raw(self) -> Any:
+        assert self._connection is not None
+        return self._connection.connection.driver_connection
+
+    def _look(self, pause_s: float, stop: threading.Event) -> bool:
+        stop.wait(pause_s)
+        version = int(self._raw().execute("PRAGMA data_version").fetchone()[0])
+        before, self._version = self._version, version
+        return before is not None and version != before
+
+    def _listen(self, pause_s: float, _stop: threading.Event) -> bool:
+        return any(True for _ in self._raw().notifies(timeout=pause_s, stop_after=1))

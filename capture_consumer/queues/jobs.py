@@ -86,17 +86,16 @@ class JobsQueue:
         """Why this process must leave, if it must."""
         self._engine, self._clock, self._elapsed, self._wait = engine, clock, elapsed, wait
         self._handlers, self._backoff = resolved(handlers), backoff
-        self._observer = observer or NoObserver()
-        self._overdue, self._metrics = overdue, metrics or NoMetrics()
+        self._observer, self._metrics = observer or NoObserver(), metrics or NoMetrics()
+        self._overdue = overdue
         self._limits = Limits(failures=max_attempts)
         self._pace = Pace(lease_ms, touch_every_ms, check_ms, margin_ms, cancel_grace_ms)
         holder = Holder(owner, host, slot, pid, incarnation)
         self._claimant = Claimant(
             engine, clock, holder, list(self._handlers), lease_ms, elapsed=elapsed
         )
-        self._sent_s = elapsed()
+        self._sent_s, self._is_letting_go = elapsed(), False
         self._stop: Stop | None = None
-        self._is_letting_go = False
 
     def claim(self, *, limit: int = 1) -> Sequence[Claim[ConsumerJob]]:
         """Take the oldest job that is due; the observer hears of it before its work begins."""

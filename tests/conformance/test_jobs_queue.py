@@ -3,7 +3,7 @@
 from threading import Event
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import Connection, update
 
 from capture_consumer.builds.effects import NOTHING, Enqueue
 from capture_consumer.consumer.job import KindHandler
@@ -391,7 +391,7 @@ def test_a_settle_whose_answer_was_lost_took_effect_and_is_not_done_twice(engine
 def test_a_settle_that_did_not_reach_the_server_is_tried_again(engine, clock, how):
     """JOB-75, Q-13, Q-14: no attempt is left open."""
     add(engine, clock, "j")
-    waits = []
+    waits: list[float] = []
     queue = queue_of(engine, clock, wait=waits.append)
     [claim] = queue.claim()
     Cut(engine, times=2, when="before")
@@ -475,7 +475,7 @@ def test_a_handler_that_takes_all_the_connections_it_can_get_does_not_stop_the_s
     """Q-41, JOB-166: the queue's engine is its own."""
     engine, of_the_handler = new_engine(), new_engine()
     add(engine, clock, "j")
-    taken = []
+    taken: list[Connection] = []
 
     def greedy(job, hold):
         taken.extend(of_the_handler.connect() for _ in range(8))

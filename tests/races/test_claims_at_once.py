@@ -59,7 +59,8 @@ def test_four_consumers_that_race_for_a_thousand_jobs_run_each_once(new_engine, 
     jobs = [f"job {n:04}" for n in range(1_000)]
     engines = [new_engine() for _ in range(CONSUMERS)]
     add(engines[0], clock, *jobs)
-    ran, guard = Counter(), Lock()
+    ran: Counter[str] = Counter()
+    guard = Lock()
 
     def note(job, hold):
         with guard:
@@ -118,6 +119,7 @@ def test_a_build_whose_shards_end_at_once_is_reduced_once(new_engine, clock):
     def claimed(place):
         queue = queue_of(engines[place], clock, owner=f"c{place}")
         [claim] = queue.claim()
+        assert claim.work.shard_id
         return queue, claim, (EndShard(build_id, claim.work.shard_id),)
 
     held = [claimed(place) for place in range(6)]

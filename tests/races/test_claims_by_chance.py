@@ -168,10 +168,15 @@ class Claiming(RuleBasedStateMachine):
 @pytest.mark.timeout(120)
 def test_whatever_the_order_no_job_is_held_twice_and_every_job_ends(engine, clock):
     """JOB-43, JOB-44, JOB-48, Q-64, S1 to S4, S8 to S10."""
+
+    class Here(Claiming):
+        def __init__(self):
+            super().__init__(engine, clock)
+
     run_state_machine_as_test(
-        lambda: Claiming(engine, clock),
+        Here,
         settings=settings(
-            max_examples=20,
+            max_examples=30,
             stateful_step_count=25,
             deadline=None,
             suppress_health_check=list(HealthCheck),

@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,8 @@ POINTS = range(20)
 def test_a_claimer_killed_at_any_point_leaves_a_job_that_the_next_one_gets(new_engine, clock):
     """Q-64, JOB-42: at once if nothing was committed, else when the lease is over."""
     victim, other = new_engine(), new_engine()
-    killer, stalled = Killer(victim), []
+    killer = Killer(victim)
+    stalled: list[int] = []
 
     for point in POINTS:
         first, behind = f"{point:02} first", f"{point:02} second"
@@ -64,7 +66,8 @@ def test_a_holder_killed_while_it_settles_has_ended_its_attempt_or_has_not(
 ):
     """JOB-44, S2, S5: the end, the job and the effects come together or not at all."""
     victim, other = new_engine(), new_engine()
-    killer, torn = Killer(victim), []
+    killer = Killer(victim)
+    torn: list[object] = []
 
     for point in POINTS:
         job_id = f"job {point}"
@@ -88,7 +91,8 @@ def test_a_holder_killed_while_it_settles_has_ended_its_attempt_or_has_not(
 def test_a_reaper_killed_at_any_point_leaves_the_rest_to_the_next_one(new_engine, clock):
     """JOB-44, Q-12."""
     victim, other = new_engine(), new_engine()
-    killer, left = Killer(victim), []
+    killer = Killer(victim)
+    left: list[object] = []
 
     for point in range(30):
         ids = [f"{point} {one}" for one in "ab"]
@@ -116,7 +120,7 @@ class Storm:
         self.clock = clock
         self.killers = [Killer(new_engine()) for _ in range(workers)]
         self.watcher = new_engine()
-        self.held: dict[int, tuple[object, object]] = {}
+        self.held: dict[int, tuple[Any, Any]] = {}
         self.lives = 0
         self.ran: Counter[tuple[str, int]] = Counter()
         self.ids = [f"job {n:03}" for n in range(jobs_)]
@@ -168,9 +172,8 @@ class Storm:
     def bury(self, before):
         """Let the clerk end what a dead consumer held."""
         _, claim = before
-        how = self.chance.choice(
-            [Crashed(code="crashed", text="x"), Lost(code="lost", text="x")]
-        )
+        deaths: list[Any] = [Crashed(code="crashed", text="x"), Lost(code="lost", text="x")]
+        how = self.chance.choice(deaths)
         job = claim.work
         end(self.watcher, self.clock, job.job_id, job.attempt, how, owner=job.owner)
 
