@@ -103,7 +103,7 @@ def test_two_open_attempts_of_a_job_cannot_be_represented(engine, clock):
 
 def test_a_queued_job_with_an_open_attempt_stands_in_nobodys_way(engine, clock):
     """Q-4, JOB-30, JOB-43: rubbish that only a failover or a hand can make."""
-    add(engine, clock, "oldest")
+    add(engine, clock, "0 oldest")
     take_one(engine, clock)
     with transaction(engine) as tx:
         tx.execute(update(jobs.jobs).values(status="queued", visible_at=clock.now()))
