@@ -27,9 +27,10 @@ __all__ = ["Origin", "PageLost", "StoryPage"]
 STORIES_A_NAVIGATION = 20
 MARGIN_S = 1.0
 WAIT_MS = 20
+ARRIVES_MS = 2_000
 STORAGE = "cookies,local_storage,indexeddb,cache_storage,service_workers,file_systems"
 ELSEWHERE = re.compile(r'interrupted by another navigation to "([^"]*)"')
-Why = Literal["late", "left", "reloaded", "gone"]
+Why = Literal["absent", "gone", "late", "left", "reloaded"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +142,13 @@ class StoryPage:
             if mode.media or self.mode.media:
                 self._page.emulate_media(**_media(mode))
             self.mode = mode
-            self._page.goto(
+            answer = self._page.goto(
                 address_of(self._origin.url, story_id, mode),
                 wait_until="commit",
                 timeout=self._limits.load_ms,
             )
+        if answer is not None and not answer.ok:
+            raise PageLost("absent", f"{PREVIEW} was answered with {answer.status}")
 
     def _network_settled(self, report: Mapping[str, Any], caps: Any) -> Mapping[str, Any]:
         """Wait for what scripts cannot see: their own chunks, styles, frames (CAP-17)."""
@@ -183,6 +186,8 @@ class StoryPage:
             return PageLost("late", text)
         if self._page.is_closed() or "crash" in text.lower() or "closed" in text.lower():
             return PageLost("gone", text)
+        with contextlib.suppress(Error):  # where it goes is known once it is there
+            self._page.wait_for_load_state("domcontentloaded", timeout=ARRIVES_MS)
         elsewhere = ELSEWHERE.search(str(error))
         address = elsewhere.group(1) if elsewhere else self._page.url
         if not self._is_ours(address):
@@ -222,7 +227,7 @@ def _media(mode: Mode) -> dict[str, Any]:
 
 
 def _left(address: str) -> str:
-    return f"the story left its page for {address[:300]}"
+    return f"it went to {address[:300]}"
 
 
 def _close(page: Page) -> None:

@@ -33,6 +33,11 @@ log = structlog.get_logger()
 STORIES_A_BROWSER = 300
 RSS_BYTES_MAX = 1_500 * 2**20
 START_S = 60.0
+LOST = {
+    "absent": ("load_error", "The preview cannot be loaded"),
+    "left": ("navigated_away", "The story left its page"),
+    "reloaded": ("reloads", "The page reloads itself again and again"),
+}
 
 
 class Camera:
@@ -129,9 +134,8 @@ class Camera:
             cap = self._limits.of_step(late or step) / 1000
             text = f"The step {late or step} took more than {cap:g} s; its page was ended."
             return errored(f"{late or step}_timeout", text)
-        if lost.why == "left":
-            return errored("navigated_away", f"{str(lost)[:1].upper()}{str(lost)[1:]}.")
-        return errored("reloads", f"The page reloads itself again and again ({lost}).")
+        code, text = LOST[lost.why]
+        return errored(code, f"{text}: {lost}.")
 
     def _page_for(self, mode: Mode) -> StoryPage:
         """Return the page that goes from story to story."""

@@ -97,9 +97,9 @@ def unfinished(story_id: str, part: str = "render") -> Story:
 def crashes(story_id: str) -> Story:
     """Return a story that kills the process its page runs in: nested past the stack's end."""
     nest = (
-        "const top = document.createElement('b'); let inner = top;"
-        " for (let i = 0; i < 8000; i++) {"
-        " const one = document.createElement('b'); inner.append(one); inner = one; }"
+        "const top = document.createElement('div'); let inner = top;"
+        " for (let i = 0; i < 4000; i++) { const one = document.createElement('div');"
+        " one.style.display = 'grid'; inner.append(one); inner = one; }"
         " root.append(top); root.getBoundingClientRect();"
     )
     return Story(story_id, render=nest)

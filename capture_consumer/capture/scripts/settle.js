@@ -82,10 +82,16 @@ const state = () => ({
   height: heightOf(),
   restless: Boolean(story.looping) || restless(),
 });
+// A document focuses the first such element once; so a story would depend on its neighbours.
+const focus = () => {
+  const wants = document.querySelector("[autofocus]");
+  if (wants && document.activeElement === document.body) wants.focus({ preventScroll: true });
+};
 const settle = async (limits) => {
   const notes = new Set();
   const over = await eventsIn(limits);
   enter("settle");
+  focus();
   if (!over && !faults().length) await toRest(limits, notes);
   const report = state();
   enter("shot");
