@@ -134,10 +134,11 @@ def _binary(path: str) -> str:
         ) from error
     if not start.startswith(b"#!"):
         return str(real)
-    name = Path(path).name
-    named = PATH_IN_SCRIPT.findall(start.decode(errors="replace"))
-    placed = (f"/usr/lib/{folder}/{name}" for folder in ("chromium", "chromium-browser", name))
-    return next((one for one in (*named, *placed) if _is_binary(one)), str(real))
+    script, name = start.decode(errors="replace"), Path(path).name
+    places = PATH_IN_SCRIPT.findall(script)
+    if "/usr/lib/" in script:  # Debian's puts the path together
+        places += [f"/usr/lib/{folder}/{name}" for folder in ("chromium", name)]
+    return next((one for one in places if _is_binary(one)), str(real))
 
 
 def _is_binary(path: str) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
 
 from capture_consumer.builds.identity import DEFAULT_MODE
 from capture_consumer.capture.guard import Guard
+from capture_consumer.capture.limits import Limits
 from capture_consumer.capture.shutter import Camera
 from capture_consumer.errors import BrowserUnusable
 from tests.storybooks import tiny
@@ -33,6 +35,24 @@ def test_an_allowed_host_is_reached_by_its_name_alone(browser, scratch, tmp_path
 
     assert outside.asked == [f"cdn.example.com:{port}/a"]
     assert "refused: other.example.com (1)" in shot.warnings
+
+
+def test_a_request_that_is_never_answered_is_waited_for_up_to_its_cap(
+    browser, scratch, tmp_path
+):
+    """CAP-17, C-9."""
+    guard = Guard(look_up=lambda _host, _port: ["127.0.0.1"], is_public=lambda _: True)
+    ask = "void fetch('http://slow.example.com:{}/x'); root.textContent = 'asks';"
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        story = tiny.Story("asks--it", render=ask.format(mute.getsockname()[1]))
+        limits = Limits(settle_ms=500)
+        with Camera(browser, scratch=scratch, guard=guard, limits=limits) as camera:
+            site = site_of(tiny.write(tmp_path / "tiny", [story]), allow=("*.example.com",))
+            camera.open(site)
+            shot = camera.take("asks--it", DEFAULT_MODE)
+
+    assert shot.result == "still"
+    assert "network_not_idle" in shot.warnings
 
 
 def test_a_browser_that_does_not_start_is_no_fault_of_the_story(browser, tmp_path):

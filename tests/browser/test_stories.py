@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,24 @@ DRAWS = (
     "root.textContent = [Math.random(), crypto.randomUUID(), Date.now(),"
     " new Date(), [...crypto.getRandomValues(new Uint8Array(4))]].join(' ');"
 )
+PAINTS = """
+  const canvas = document.createElement("canvas");
+  root.append(canvas);
+  const gl = canvas.getContext("webgl");
+  if (!gl) throw new Error("no WebGL here");
+  gl.clearColor(1, 0, 0, 1);
+  gl.clear(gl.COLOR_BUFFER_BIT);
+"""
+
+
+def gif() -> str:
+    """Return a GIF of two frames, red then blue, as an address."""
+    frames = [Image.new("RGB", (40, 40), colour) for colour in ("red", "blue")]
+    file = BytesIO()
+    frames[0].save(file, "GIF", save_all=True, append_images=frames[1:], duration=20, loop=0)
+    return f"data:image/gif;base64,{b64encode(file.getvalue()).decode()}"
+
+
 STORIES = [
     tiny.still("good--first"),
     tiny.still("good--second"),
@@ -41,6 +60,8 @@ STORIES = [
     tiny.empty("odd--empty"),
     tiny.portal("odd--portal"),
     tiny.huge("odd--tall", height=5_000),
+    tiny.Story("odd--gif", html=f"<body style='margin:0'><img src='{gif()}'>"),
+    tiny.Story("odd--webgl", render=PAINTS),
     tiny.Story("odd--chance", render=DRAWS),
     tiny.Story("odd--late-text", render="setTimeout(() => (root.textContent = 'late'), 300);"),
     tiny.Story("odd--caret", html="<input autofocus value='x' style='font-size:40px'>"),
@@ -179,6 +200,19 @@ def test_what_a_story_draws_outside_of_its_root_is_in_the_picture(camera):
     picture = Image.open(BytesIO(shot.png)).convert("RGB")
     assert picture.getpixel((124, 84)) == (0xFF, 0xD5, 0x4F)
     assert not shot.empty
+
+
+@pytest.mark.parametrize("story", ["odd--gif", "odd--webgl"])
+def test_a_gif_stays_at_its_first_frame_and_webgl_is_drawn(camera, story):
+    """CAP-4, CAP-16, C-8."""
+    shots = [camera.take(story, DEFAULT_MODE, fresh=fresh) for fresh in (False, True)]
+
+    colours = {
+        Image.open(BytesIO(shot.png)).convert("RGB").getpixel((20, 20)) for shot in shots
+    }
+    assert [shot.result for shot in shots] == ["still", "still"]
+    assert len(colours) == 1
+    assert next(iter(colours)) in {(255, 0, 0), (254, 0, 0)}
 
 
 def test_a_page_higher_than_the_viewport_is_taken_whole(camera):
