@@ -18,6 +18,7 @@ from capture_consumer.builds.effects import KeepContent, StoredBlob
 from capture_consumer.clock import Clock
 from capture_consumer.consumer.outcome import Crashed, End, Lost, Released, TimedOut
 from capture_consumer.database.engine import Engine
+from capture_consumer.database.hints import JOBS, announce
 from capture_consumer.database.transaction import Tx, again, reading
 from capture_consumer.errors import DatabaseAway, StoreUnusable
 from capture_consumer.ipc import messages
@@ -103,6 +104,7 @@ class Ledger:
         ended = again(self.engine, write_end)
         if ended is not None:
             tell(ended)
+            announce(self.engine, JOBS)
 
     def keep_trace(self, facts: Mapping[str, Any]) -> StoredBlob | None:
         """Keep the tail of the trace that a death names; None when there is none."""

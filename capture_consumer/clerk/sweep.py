@@ -28,7 +28,7 @@ class Chore:
     """A periodic task that one clerk of all does."""
 
     every_ms: int
-    do: Callable[[], None]
+    do: Callable[[], object]
 
 
 @dataclass

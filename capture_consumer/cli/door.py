@@ -14,9 +14,11 @@ from capture_consumer.errors import DatabaseAway, NotFound
 from capture_consumer.settings import Settings, load, make_home, without_password
 
 if TYPE_CHECKING:
+    from capture_consumer.builds.effects import OpenBuild, OpenedBuild
     from capture_consumer.builds.facts import BuildFact
     from capture_consumer.clock import Clock
     from capture_consumer.database.engine import Engine
+    from capture_consumer.database.transaction import Tx
     from capture_consumer.records.facts import RowFacts
     from capture_consumer.storage.store import Store
 
@@ -30,6 +32,22 @@ class Books:
     engine: "Engine"
     facts: "RowFacts"
     clock: "Clock"
+
+    def open_build(self, request: "OpenBuild") -> "OpenedBuild":
+        """Open a build and finalize it in one transaction (T1, T2); wake the consumers."""
+        from capture_consumer.database.hints import JOBS, announce  # noqa: PLC0415
+        from capture_consumer.database.transaction import again  # noqa: PLC0415
+        from capture_consumer.records import opening  # noqa: PLC0415 - loads every table
+
+        def do(tx: "Tx") -> "OpenedBuild":
+            now = self.clock.now()
+            opened = opening.open_build(tx, request, now=now)
+            opening.finalize(tx, opened.build_id, now=now)
+            return opened
+
+        opened = again(self.engine, do)
+        announce(self.engine, JOBS)
+        return opened
 
 
 class Door:

@@ -88,8 +88,6 @@ def retry(door: Door, build: str, *, waits: bool, timeout: float | None, as_json
 
 def _open_again(books: Books, old: BuildFact) -> OpenedBuild:
     """Open a build of the same files and the same commit (BUILD-93, BUILD-95)."""
-    from capture_consumer.records import opening  # noqa: PLC0415 - loads every table
-
     kind = "image" if old.kind == "images" else "file"
     files = books.facts.files(old.id)
     if not files:
@@ -111,10 +109,4 @@ def _open_again(books: Books, old: BuildFact) -> OpenedBuild:
         retry_of=old.id,
     )
 
-    def do(tx: Tx) -> OpenedBuild:
-        now = books.clock.now()
-        opened = opening.open_build(tx, request, now=now)
-        opening.finalize(tx, opened.build_id, now=now)
-        return opened
-
-    return again(books.engine, do)
+    return books.open_build(request)

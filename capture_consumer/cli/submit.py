@@ -20,7 +20,6 @@ from capture_consumer.cli.wait import Ending, finish
 from capture_consumer.cli.watch import Bar
 from capture_consumer.client import upload
 from capture_consumer.client.facts import Given, Known, gather
-from capture_consumer.database.transaction import Tx, again
 from capture_consumer.settings.readers import read_slug
 
 __all__ = ["submit"]
@@ -130,8 +129,6 @@ def _open(
     books: Books, known: Known, found: upload.Found, sent: Sequence[upload.Sent], name: str
 ) -> OpenedBuild:
     """Open the build and finalize it, in one transaction (T1, T2)."""
-    from capture_consumer.records import opening  # noqa: PLC0415 - loads every table
-
     source = upload.digest(sent)
     # The same folder in the same run of the CI is the same build, however often it is sent.
     nonce = f"{known.run}:{source[:16]}" if known.run else uuid.uuid4().hex
@@ -155,10 +152,4 @@ def _open(
         default_branch=known.default_branch,
     )
 
-    def do(tx: Tx) -> OpenedBuild:
-        now = books.clock.now()
-        opened = opening.open_build(tx, request, now=now)
-        opening.finalize(tx, opened.build_id, now=now)
-        return opened
-
-    return again(books.engine, do)
+    return books.open_build(request)

@@ -9,8 +9,6 @@ from collections.abc import Collection, Mapping, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
-from sqlalchemy import Engine
-
 from capture_consumer.builds.facts import (
     BuildFact,
     BuildView,
@@ -24,6 +22,7 @@ from capture_consumer.builds.facts import (
 )
 from capture_consumer.builds.identity import split_ref
 from capture_consumer.clock import Clock
+from capture_consumer.database.engine import Engine
 from capture_consumer.database.transaction import reading
 from capture_consumer.errors import NotFound
 from capture_consumer.records import history, view

@@ -53,6 +53,7 @@ class Settings:
     poll_idle_ms: int = 15_000
     poll_active_ms: int = 2_000
     max_attempts: int = 3
+    handlers: tuple[str, ...] = ()
 
     @property
     def home(self) -> Path:

@@ -15,6 +15,7 @@ __all__ = [
     "one_of",
     "read_database",
     "read_folder",
+    "read_names",
     "read_slug",
     "read_store",
     "read_text",
@@ -84,6 +85,14 @@ def read_slug(text: str, _start: Path) -> str:
     if not SLUG.fullmatch(text):
         raise ValueError("give 1 to 63 of a-z, 0-9 and -, not beginning with -")
     return text
+
+
+def read_names(text: str, _start: Path) -> tuple[str, ...]:
+    """Read import paths, `package.module:NAME`, with commas between them."""
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if wrong := next((name for name in names if name.count(":") != 1), None):
+        raise ValueError(f"{wrong!r} is no import path: give package.module:NAME")
+    return names
 
 
 def read_text(text: str, _start: Path) -> str:

@@ -10,6 +10,7 @@ from capture_consumer.settings.readers import (
     one_of,
     read_database,
     read_folder,
+    read_names,
     read_slug,
     read_store,
     read_text,
@@ -147,5 +148,12 @@ SETTINGS: tuple[Setting, ...] = (
         whole(1, 100),
         "3",
         "How often a job may fail by an error of its own before it is given up.",
+    ),
+    Setting(
+        "handlers",
+        "HANDLERS",
+        read_names,
+        "none",
+        "More kinds of jobs: `package.module:NAME` of a mapping; several with commas.",
     ),
 )

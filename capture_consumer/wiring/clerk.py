@@ -10,7 +10,7 @@ import structlog
 from capture_consumer.clerk.beat import Pulse
 from capture_consumer.clerk.books import Books, Ledger, Timer
 from capture_consumer.clerk.clerk import Clerk, Loop
-from capture_consumer.clerk.sweep import Sweep
+from capture_consumer.clerk.sweep import Chore, Sweep
 from capture_consumer.clock import boot_seconds
 from capture_consumer.database.offset import discipline
 from capture_consumer.ipc.channel import Channel
@@ -22,6 +22,7 @@ REAP_S = 15.0
 BEAT_S = 10.0
 CLOCK_S = 60.0
 LIFECYCLE_S = 15.0
+MEND_MS = 60_000
 JUMP = timedelta(seconds=2)
 
 log = structlog.get_logger()
@@ -50,6 +51,7 @@ def run_clerk() -> int:
 
 def make_books(booted: Booted, channel: Channel) -> Books:
     """Return the books with their timers: clock, beat, reap and chores."""
+    from capture_consumer.records.mending import mend
     from capture_consumer.storage import open_store
 
     engine, clock = booted.engine, booted.clock
@@ -58,7 +60,8 @@ def make_books(booted: Booted, channel: Channel) -> Books:
     )
     books = Books(ledger, channel.ack, boot_seconds)
     reaps = Reaps(booted)
-    sweep = Sweep(engine, clock, reaps.reap)
+    chores = {"mend": Chore(MEND_MS, lambda: mend(engine, now=clock.now()))}
+    sweep = Sweep(engine, clock, reaps.reap, chores)
     # Clerks that start together drift apart (JOB-160).
     period_s = REAP_S * random.SystemRandom().uniform(1.0, 1.2)
     books.timers += [

@@ -20,6 +20,7 @@ from capture_consumer.consumer.poll import Poll
 from capture_consumer.consumer.work import work
 from capture_consumer.database.offset import discipline
 from capture_consumer.errors import BrowserUnusable, CaptureConsumerError
+from capture_consumer.handlers import Handlers
 from capture_consumer.ipc.channel import Channel
 from capture_consumer.queues.jobs import JobsQueue
 from capture_consumer.settings import Settings
@@ -32,6 +33,7 @@ from capture_consumer.wiring.reports import Reports
 __all__ = ["run_consumer"]
 
 CLOCK_EVERY_S = 60.0
+TELL_EVERY_S = 0.1
 
 log = structlog.get_logger()
 
@@ -107,19 +109,8 @@ def make_queue(
     reports: Reports,
     keeper: CameraKeeper | None,
 ) -> JobsQueue:
-    """Return the queue of jobs with its handlers."""
-    from capture_consumer.handlers import handlers_for
-    from capture_consumer.records.facts import RowFacts
-    from capture_consumer.storage import open_store
-
+    """Return the queue of jobs, on connections of its own (JOB-166)."""
     settings = booted.settings
-    handlers = handlers_for(
-        RowFacts(booted.engine, booted.clock),
-        open_store(settings.store_url),
-        keeper.get if keeper else None,
-        clock=booted.clock,
-        more=[name for name in os.environ.get("CAPTURE_TEST_HANDLERS", "").split(",") if name],
-    )
 
     def overdue() -> None:
         """Leave at once: a handler that does not end must not go on beside the next holder."""
@@ -132,7 +123,7 @@ def make_queue(
     return JobsQueue(
         open_database(settings, writing=False),
         clock=booted.clock,
-        handlers=handlers,
+        handlers=make_handlers(booted, keeper),
         owner=owner,
         host=socket.gethostname(),
         slot=channel.slot if channel else None,
@@ -144,6 +135,21 @@ def make_queue(
         max_attempts=settings.max_attempts,
         observer=reports,
         overdue=overdue,
+    )
+
+
+def make_handlers(booted: Booted, keeper: CameraKeeper | None) -> Handlers:
+    """Return the handler of each kind: ours, and those that a setting names."""
+    from capture_consumer.handlers import handlers_for
+    from capture_consumer.records.facts import RowFacts
+    from capture_consumer.storage import open_store
+
+    return handlers_for(
+        RowFacts(booted.engine, booted.clock),
+        open_store(booted.settings.store_url),
+        keeper.get if keeper else None,
+        clock=booted.clock,
+        more=booted.settings.handlers,
     )
 
 
@@ -189,14 +195,18 @@ def one_poll(
 
 def flushing(booted: Booted) -> Callable[[], None]:
     """Return what follows a commit: hooks at once, and a hint to the other processes."""
-    from capture_consumer.database.hints import Announcer
+    from capture_consumer.database.hints import JOBS, announce
     from capture_consumer.queues.lifecycle import LifecycleQueue
 
     hooks = LifecycleQueue(booted.engine, clock=booted.clock)
-    announcer = Announcer(booted.engine)
+
+    told_s = 0.0
 
     def flush() -> None:
+        nonlocal told_s
         hooks.flush()
-        announcer.tell()
+        if boot_seconds() - told_s >= TELL_EVERY_S:
+            told_s = boot_seconds()
+            announce(booted.engine, JOBS)
 
     return flush

@@ -1,0 +1,1 @@
+"""One build from its submit to its verdict, with everything real."""
