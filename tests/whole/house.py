@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from sqlalchemy import text
 
 from capture_consumer.clock import boot_seconds
 from capture_consumer.database.engine import open_engine
@@ -125,27 +126,24 @@ class House:
             raise AssertionError(f"{error}\n{self.run('jobs')}\n{log}") from error
         return told
 
-    def rows(self, statement: str) -> list[Any]:
+    def rows(self, statement: str, **values: Any) -> list[Any]:
         """Return the rows of a statement, for audits."""
         with reading(self.engine) as tx:
-            return list(tx.exec_driver_sql(statement))
+            return list(tx.execute(text(statement), values))
 
     def holder_of(self, job: str) -> int | None:
         """Return the pid of the process that holds this job now."""
         found = self.rows(
-            f"SELECT pid FROM job_attempts WHERE job_id = '{job}' AND ended_at IS NULL"
+            "SELECT pid FROM job_attempts WHERE job_id = :job AND ended_at IS NULL", job=job
         )
         return found[0][0] if found else None
 
     def ends(self, like: str = "%") -> list[str]:
         """Return how attempts ended, by job and number."""
-        return [
-            row[0]
-            for row in self.rows(
-                f"SELECT outcome FROM job_attempts WHERE job_id LIKE '{like}'"
-                " ORDER BY job_id, attempt"
-            )
-        ]
+        ended = (
+            "SELECT outcome FROM job_attempts WHERE job_id LIKE :like ORDER BY job_id, attempt"
+        )
+        return [row[0] for row in self.rows(ended, like=like)]
 
     def ours(self) -> list[psutil.Process]:
         """Return every living process that names this folder: ours, and the browsers'."""
