@@ -61,13 +61,16 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """What reduce says of one snapshot."""
+    """What reduce says of one snapshot, and what it was held against (BUILD-64).
+
+    Without an image of the baseline, its build is the one that has none of this key.
+    """
 
     snapshot_id: int
     outcome: Outcome
     baseline_image_id: int | None
     baseline_build_id: int | None
-    baseline_reason: str | None
+    baseline_reason: str
     review: Review
     review_source: str | None = None
     compared: tuple[str, str, str] | None = None

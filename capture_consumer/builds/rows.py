@@ -186,6 +186,7 @@ class BuiltFact:
     trusted: bool
     manifest_sha: str
     finished_at: datetime
+    environment: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

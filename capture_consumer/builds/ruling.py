@@ -72,13 +72,14 @@ def rule(question: Question, snapshot: SnapshotFact) -> Ruled:
     if snapshot.state != "captured" or snapshot.image is None:
         outcome = OUTCOMES_OF_STATES.get(snapshot.state, "lost")
         asks = outcome == "unstable" and question.build.project.policy_unstable == "review"
-        return _said(snapshot, before, outcome, "pending" if asks else "none", None)
+        review: Review = "pending" if asks else "none"
+        return _said(question, snapshot, before, outcome, review)
     if before is None:
         return _differs(question, snapshot, None, "new")
     image = snapshot.image
     if image.id in before.image_ids:
         same = Held((image.id,), before.build_id, before.reason)
-        return _said(snapshot, same, "unchanged", "none", None)
+        return _said(question, snapshot, same, "unchanged", "none")
     return _held_against(question, snapshot, image, before)
 
 
@@ -88,11 +89,11 @@ def _held_against(
     verdict = question.compared.get((before.image_ids[0], image.id))
     if verdict is None:
         return _said(
+            question,
             snapshot,
             before,
             "errored",
             "none",
-            None,
             error_code="compare_crashed",
             message="Comparing it with its baseline killed two consumers.",
         )
@@ -102,7 +103,7 @@ def _held_against(
         question.params_sha,
     )
     if verdict != "changed":
-        return _said(snapshot, before, "unchanged", "none", None, compared=decided)
+        return _said(question, snapshot, before, "unchanged", "none", compared=decided)
     return _differs(question, snapshot, before, "changed", decided)
 
 
@@ -113,10 +114,14 @@ def _differs(
     outcome: Outcome,
     compared: tuple[str, str, str] | None = None,
 ) -> Ruled:
+    review: Review
+    source: str | None
     if question.approved(snapshot.key.id, snapshot.image):
-        return _said(snapshot, before, "carried", "accepted", "carried", compared=compared)
-    review, source = _answered(question, outcome)
-    return _said(snapshot, before, outcome, review, source, compared=compared)
+        review, source = "accepted", "carried"
+        outcome = "carried"
+    else:
+        review, source = _answered(question, outcome)
+    return _said(question, snapshot, before, outcome, review, source=source, compared=compared)
 
 
 def _answered(question: Question, outcome: Outcome) -> tuple[Review, str | None]:
@@ -133,22 +138,26 @@ def _answered(question: Question, outcome: Outcome) -> tuple[Review, str | None]
 
 
 def _said(
+    question: Question,
     snapshot: SnapshotFact,
     before: Held | None,
     outcome: Outcome,
     review: Review,
-    source: str | None,
     *,
+    source: str | None = None,
     compared: tuple[str, str, str] | None = None,
     error_code: str | None = None,
     message: str | None = None,
 ) -> Ruled:
+    """Return it with its why; one without a picture before it names where none was found."""
+    baseline = question.baseline
+    build_id = baseline.build.build_id if baseline.build else None
     return Ruled(
         snapshot_id=snapshot.id,
         outcome=outcome,
         baseline_image_id=before.image_ids[0] if before else None,
-        baseline_build_id=before.build_id if before else None,
-        baseline_reason=before.reason if before else None,
+        baseline_build_id=before.build_id if before else build_id,
+        baseline_reason=before.reason if before else baseline.reason,
         review=review,
         review_source=source,
         compared=compared,

@@ -13,7 +13,13 @@ from capture_consumer.builds.words import plural, safe
 from capture_consumer.cli import screen, tell
 from capture_consumer.cli.door import Books, Door
 from capture_consumer.errors import NotFound
-from capture_consumer.pages.reasons import WHY, figures, review_words, why_baseline
+from capture_consumer.pages.reasons import (
+    figures,
+    held_against,
+    review_words,
+    warnings,
+    why_baseline,
+)
 
 __all__ = ["print_build", "show"]
 
@@ -68,7 +74,9 @@ def print_build(view: BuildView, books: Books, *, every: bool = False) -> None:
     screen.put(Text(tell.summary(view, (done[0], done[1]) if done else None)))
     if build.counts:
         screen.put(tell.counted(view))
-    screen.put(Text(why_baseline(replace(view, baseline_reason=tell.because(view))), "dim"))
+    screen.put(Text(why_baseline(view), "dim"))
+    for line in warnings(view):
+        screen.put(Text(line, "yellow"))
     listed = list(tell.rows(view, every=every))
     if listed:
         screen.put("", screen.table(listed, _used(view, listed)))
@@ -101,11 +109,9 @@ def _print_why(view: BuildView, *, every: bool) -> None:
 
 def _why(one: SnapshotView) -> list[tuple[str, object]]:
     fact = one.fact
-    why = WHY.get(one.baseline_reason or "", one.baseline_reason or "")
-    against = f"build {one.baseline_build}: {why}" if one.baseline_build else "nothing"
     said: list[tuple[str, object]] = [
         ("outcome", screen.state(fact.outcome or fact.state)),
-        ("compared with", against),
+        ("compared with", held_against(one)),
     ]
     if fact.message:
         said.append(("message", safe(fact.message, 400)))

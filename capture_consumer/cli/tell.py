@@ -12,7 +12,6 @@ from rich.text import Text
 from capture_consumer.builds.facts import (
     BuildFact,
     BuildView,
-    BuiltFact,
     ImageFact,
     SnapshotView,
     TryFact,
@@ -20,7 +19,7 @@ from capture_consumer.builds.facts import (
 from capture_consumer.builds.words import headline, plural, safe
 from capture_consumer.cli import screen
 
-__all__ = ["as_object", "because", "counted", "heading", "listed", "rows", "summary"]
+__all__ = ["as_object", "counted", "heading", "listed", "rows", "summary"]
 
 SHORT = 7
 QUIET = frozenset({"unchanged", "skipped"})
@@ -36,7 +35,7 @@ def as_object(view: BuildView) -> dict[str, Any]:
         if build.error_code or build.error_text
         else None,
         "environment": build.environment,
-        "baseline": _baseline(view.baseline, because(view)),
+        "baseline": _baseline(view),
         "shards": [{"idx": one.idx, "state": one.state} for one in view.shards],
         "snapshots": [_snapshot(one) for one in view.snapshots],
     }
@@ -91,15 +90,6 @@ def summary(view: BuildView, progress: tuple[int, int] | None = None) -> str:
     )
 
 
-def because(view: BuildView) -> str | None:
-    """Return why the build was compared with that; its rows say it, or their reviews."""
-    if view.baseline_reason is None and "first_build" in {
-        one.review_source for one in view.snapshots
-    }:
-        return "first_build"
-    return view.baseline_reason
-
-
 def counted(view: BuildView) -> Text:
     """Return how many snapshots have each outcome, the worst first, each in its colour."""
     counts = view.build.counts
@@ -150,14 +140,16 @@ def _size(image: ImageFact) -> str:
     return f"{image.width}x{image.height}"
 
 
-def _baseline(built: BuiltFact | None, reason: str | None) -> dict[str, Any] | None:
-    if built is None and reason is None:
+def _baseline(view: BuildView) -> dict[str, Any] | None:
+    built = view.baseline
+    if built is None and view.baseline_reason is None:
         return None
     return {
         "build": built.number if built else None,
         "commit": built.commit_sha if built else None,
         "branch": built.branch if built else None,
-        "reason": reason,
+        "environment": built.environment if built else None,
+        "reason": view.baseline_reason,
     }
 
 

@@ -77,7 +77,7 @@ class BuildPage:
     headline: str
     state: str
     why: str
-    warning: str
+    warnings: tuple[str, ...]
     groups: tuple[Group, ...] = field(default=())
 
     @property
@@ -109,7 +109,7 @@ def page(view: BuildView, album: Album) -> BuildPage:
         ),
         state=build.verdict or build.phase,
         why=reasons.why_baseline(view),
-        warning=reasons.APPROXIMATE if view.baseline_reason == "approximate" else "",
+        warnings=reasons.warnings(view),
         groups=tuple(groups),
     )
 

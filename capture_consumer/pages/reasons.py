@@ -2,16 +2,17 @@
 
 from typing import Final
 
-from capture_consumer.builds.facts import BuildView, ComparisonFact
+from capture_consumer.builds.facts import BuildView, ComparisonFact, SnapshotView
 from capture_consumer.builds.words import plural, safe
 from capture_consumer.pages.render import count, share
 
 __all__ = [
-    "APPROXIMATE",
     "GROUPS",
     "REVIEWS",
     "figures",
+    "held_against",
     "review_words",
+    "warnings",
     "why_baseline",
     "why_this",
 ]
@@ -40,6 +41,10 @@ BANDS_TOLD: Final = 4
 APPROXIMATE: Final = (
     "The baseline is a stand-in. To have the right one, fetch more history before submitting"
     " (git fetch --deepen 500; in CI: a full clone)."
+)
+ELSEWHERE: Final = (
+    "The baseline's pictures were taken with another browser or other fonts; what changed may"
+    " have changed for that alone."
 )
 SOURCES: Final = {
     "first_build": "accepted as first build",
@@ -73,6 +78,29 @@ def why_baseline(view: BuildView) -> str:
     if view.baseline.commit_sha:
         named += f" (commit {view.baseline.commit_sha[:9]})"
     return f"Compared with {named}: {WHY.get(reason, safe(reason))}."
+
+
+def elsewhere(view: BuildView) -> str:
+    """Say that the baseline was taken in another environment, if it was (BUILD-50)."""
+    theirs = view.baseline.environment if view.baseline else None
+    ours = view.build.environment
+    return ELSEWHERE if theirs and ours and theirs != ours else ""
+
+
+def warnings(view: BuildView) -> tuple[str, ...]:
+    """Return what should be known of the baseline before the differences are looked at."""
+    stands_in = APPROXIMATE if view.baseline_reason == "approximate" else ""
+    return tuple(one for one in (stands_in, elsewhere(view)) if one)
+
+
+def held_against(one: SnapshotView) -> str:
+    """Say what one picture was compared with, and why with that (BUILD-64)."""
+    reason = one.baseline_reason or ""
+    if one.fact.baseline is not None and one.baseline_build:
+        return f"build {one.baseline_build}: {WHY.get(reason, safe(reason))}"
+    if one.baseline_build:
+        return f"nothing: build {one.baseline_build} has no picture of it"
+    return {"first_build": "nothing: this is the first build"}.get(reason, "nothing")
 
 
 def why_this(reason: str | None, whole: str | None) -> str:

@@ -43,6 +43,7 @@ OF_BUILT = [
     builds.c.trusted,
     builds.c.manifest_sha,
     builds.c.finished_at,
+    builds.c.environment,
 ]
 
 

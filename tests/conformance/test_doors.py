@@ -11,15 +11,17 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from PIL import Image
-from sqlalchemy import create_engine, make_url
+from sqlalchemy import create_engine, make_url, update
 
 from capture_consumer.cli import main
 from capture_consumer.cli.door import Door
 from capture_consumer.consumer.work import work
+from capture_consumer.database.transaction import transaction
 from capture_consumer.handlers import handlers_for
 from capture_consumer.hooks import HOOKS
 from capture_consumer.queues.jobs import JobsQueue
 from capture_consumer.queues.lifecycle import LifecycleQueue
+from capture_consumer.tables import builds
 from tests.unit.repositories import Repository
 
 Run = Callable[..., Result]
@@ -152,8 +154,10 @@ def test_show_json_is_one_object_with_all_that_was_asked_for(run, second):
         "build": 1,
         "commit": shown["baseline"]["commit"],
         "branch": "main",
+        "environment": "images",
         "reason": "ancestor",
     }
+    assert shown["environment"] == "images"
     by_story = {one["story_id"]: one for one in shown["snapshots"]}
     assert {story: one["outcome"] for story, one in by_story.items()} == {
         "home": "changed",
@@ -176,7 +180,19 @@ def test_show_why_says_what_each_was_compared_with(run, second):
     told = run("show", "shop/2", "--why", "--story", "home")
 
     assert "build 1" in told.stdout
+    assert "nothing: build 1 has no picture of it" in run("show", "2", "--why").stdout
     assert "100.00%, within 40 × 30 at 0, 0" in told.stdout  # noqa: RUF001 - as the page says it
+
+
+def test_show_says_that_the_baseline_was_taken_with_another_browser(door, run, second):
+    """BUILD-50."""
+    assert "another browser" not in run("show", "2").stdout
+
+    with door.books(writing=True) as books, transaction(books.engine) as tx:
+        first = update(builds.builds).where(builds.builds.c.number == 1)
+        tx.execute(first.values(environment="old"))
+
+    assert "taken with another browser or other fonts" in run("show", "2").stdout
 
 
 def test_accepting_everything_turns_the_verdict_and_the_exit_code(run, second):

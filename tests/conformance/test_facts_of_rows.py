@@ -322,14 +322,14 @@ def test_recent_builds_come_newest_first_and_filtered(engine, clock, facts):
 
 
 def test_a_view_tells_which_build_each_was_held_against_by_its_number(engine, clock, facts):
-    """BUILD-64."""
+    """BUILD-50, BUILD-64."""
     old = finished(engine, clock, ["a", "b"], nonce="1")
     build_id = reducing(engine, clock, ["a", "b"], nonce="2")
     first, second = snapshots_of(engine, build_id)
     before = snapshots_of(engine, old)[0]
     ruled = (
         Ruled(first.id, "unchanged", before.image_id, old, "ancestor", "none"),
-        Ruled(second.id, "new", None, None, None, "pending"),
+        Ruled(second.id, "new", None, old, "ancestor", "pending"),
     )
     written(engine, clock, RecordOutcomes(build_id, ruled))
 
@@ -337,7 +337,8 @@ def test_a_view_tells_which_build_each_was_held_against_by_its_number(engine, cl
 
     assert view.baseline
     assert (view.baseline.build_id, view.baseline_reason) == (old, "ancestor")
-    assert [one.baseline_build for one in view.snapshots] == [1, None]
+    assert [one.baseline_build for one in view.snapshots] == [1, 1]
+    assert view.baseline.environment == "env"
     assert [len(one.tries) for one in view.snapshots] == [1, 1]
     assert view.snapshots[0].mode_name
     with pytest.raises(NotFound):

@@ -146,7 +146,7 @@ def in_question(engine, clock, *stories):
     """Return a finished build of which each snapshot is pending."""
     build_id = reducing(engine, clock, list(stories))
     rows = snapshots_of(engine, build_id)
-    ruled = tuple(Ruled(row.id, "changed", None, None, None, "pending") for row in rows)
+    ruled = tuple(Ruled(row.id, "changed", None, None, "none", "pending") for row in rows)
     written(engine, clock, RecordOutcomes(build_id, ruled))
     written(engine, clock, FinishBuild(build_id, "needs_review", None, {"pending": len(rows)}))
     return build_id

@@ -220,7 +220,7 @@ def test_a_picture_that_was_never_kept_is_a_bug(engine, clock):
 
 
 def ruled(row, outcome="changed", review="pending", **more):
-    return Ruled(row.id, outcome, None, None, None, review, **more)
+    return Ruled(row.id, outcome, None, None, "none", review, **more)
 
 
 def test_outcomes_are_written_only_while_the_build_reduces(engine, clock):

@@ -24,6 +24,7 @@ def test_the_first_build_of_a_project_is_accepted():
     assert first.reason == "first_build"
     assert history.maps[1] == {1: 1, 2: 1}
     assert {one.review_source for one in first.reduced.ruled} == {"first_build"}
+    assert {one.baseline_reason for one in first.reduced.ruled} == {"first_build"}
 
 
 def test_a_first_build_with_a_story_that_throws_is_broken_and_its_pictures_are_accepted():

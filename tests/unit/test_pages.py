@@ -368,6 +368,18 @@ def test_the_page_says_why_this_baseline(read, blobs, baseline, reason, words):
     assert words in read(changed(blobs), baseline=baseline, reason=reason).text
 
 
+@pytest.mark.parametrize(("theirs", "said"), [("other", True), ("ours", False), (None, False)])
+def test_the_page_says_when_the_baseline_was_taken_in_another_environment(
+    read, blobs, theirs, said
+):
+    """BUILD-50."""
+    build = replace(BUILD, environment="ours")
+
+    page = read(changed(blobs), build=build, baseline=replace(BEFORE, environment=theirs))
+
+    assert ("taken with another browser or other fonts" in page.text) is said
+
+
 def test_what_was_decided_and_by_which_rule_is_told(read, blobs):
     """BUILD-112."""
     image = blobs.picture("red")

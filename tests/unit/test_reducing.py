@@ -47,6 +47,14 @@ def test_a_comparison_says_whether_a_picture_has_changed(compared, outcome, revi
     assert said.baseline_reason == "ancestor"
 
 
+def test_a_new_picture_names_the_build_that_has_none_of_it():
+    """BUILD-64: the page answers "why this one?" from the row alone."""
+    said = rule(question(held={}), OURS)
+
+    assert (said.outcome, said.baseline_image_id) == ("new", None)
+    assert (said.baseline_build_id, said.baseline_reason) == (5, "ancestor")
+
+
 def test_equal_pixels_are_compared_by_nobody():
     """BUILD-61, CAP-28."""
     same = a_snapshot(image=an_image(1))
