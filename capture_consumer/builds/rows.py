@@ -153,8 +153,9 @@ class SnapshotFact:
     """A snapshot as its capturing and its reducing see it.
 
     `baseline` is the tentative one while the build captures (R28). `tries` is how many
-    pictures of it are recorded already; `deaths` names the ends of the shard's job, known
-    and unexplained, at which this story was in hand (SUP-45).
+    pictures of it are recorded already; `deaths` counts the ends of the job that asks at which
+    this story was in hand: of a shard's the unexplained ones (SUP-45), of a reduce's all
+    (BUILD-78).
     """
 
     id: int

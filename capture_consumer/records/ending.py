@@ -6,6 +6,7 @@ caller's transaction; None means that somebody else was first: roll back and say
 nothing (COM-7).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -39,7 +40,7 @@ from capture_consumer.records.evidence import Death, evidence_of, past_of, story
 from capture_consumer.records.exhausted import tell_lifecycle
 from capture_consumer.records.moving import give_up
 from capture_consumer.tables import attempts, builds, jobs, shards, snapshots
-from capture_consumer.tables.attempts import OpenAttempt
+from capture_consumer.tables.attempts import AttemptRow, OpenAttempt
 from capture_consumer.tables.builds import BuildRow
 from capture_consumer.tables.jobs import JobRow
 
@@ -160,7 +161,7 @@ def count(tx: Tx, at: Locked, end: Counted, *, limits: Limits, backoff: Backoff)
     }
     follows = after(end, past_of(rows), story=story, **known)
     if isinstance(follows, Blame):
-        blamed = blame(tx, at, end, follows)
+        blamed = blame(tx, at, end, follows, rows)
         if blamed is not None:
             return blamed
         follows = after(end, past_of(rows), story=None, **known)
@@ -180,23 +181,34 @@ def put_back(tx: Tx, at: Locked, end: Counted, again: Again) -> Ended:
     )
 
 
-def blame(tx: Tx, at: Locked, end: Counted, blamed: Blame) -> Ended | None:
-    """Record the story as errored and let the shard go on without it (JOB-126).
+def blame(
+    tx: Tx, at: Locked, end: Counted, blamed: Blame, rows: Sequence[AttemptRow]
+) -> Ended | None:
+    """Record the story as errored and let the job go on without it (JOB-126, BUILD-78).
 
     None when the story has nothing left to record: then the death counts for the job.
     """
     assert isinstance(end, Death)
-    if at.job.shard_id is None:
+    code, text = "hung" if isinstance(end, TimedOut) else "crashed", safe_text(end.text)
+    if at.job.step == "reduce":
+        # Its attempts say so: the next one leaves out what it cannot compare, once.
+        if any(row.explained and row.story == blamed.story for row in rows):
+            return None
+        code = "compare_crashed"
+    elif not blame_in_shard(tx, at, blamed.story, code=code, text=text):
         return None
-    code = "hung" if isinstance(end, TimedOut) else "crashed"
-    text = safe_text(end.text)
-    number = snapshots.blame(tx, at.job.shard_id, blamed.story, code=code, message=text)
-    if number == 0:
-        return None
-    shards.count_ended(tx, at.job.shard_id, number)
     attempts.explain(tx, at.job.id, [*blamed.attempts, at.held.attempt])
     jobs.put_back(tx, at.job.id, due_at=at.now, suspect=False, why=(code, text))
     return at.came_to("story-failed", word_of(end), code=code, text=text, story=blamed.story)
+
+
+def blame_in_shard(tx: Tx, at: Locked, story: str, *, code: str, text: str) -> int:
+    """Make a story's planned snapshots of the shard errored; return how many (BUILD-36)."""
+    if at.job.shard_id is None:
+        return 0
+    number = snapshots.blame(tx, at.job.shard_id, story, code=code, message=text)
+    shards.count_ended(tx, at.job.shard_id, number)
+    return number
 
 
 def exhaust(tx: Tx, at: Locked, end: Counted, up: GiveUp) -> Ended:

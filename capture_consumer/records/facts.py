@@ -6,6 +6,7 @@ decided by it is looked at again by the write that follows (adr/0006).
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ from capture_consumer.database.engine import Engine
 from capture_consumer.database.transaction import reading
 from capture_consumer.errors import NotFound
 from capture_consumer.records import history, view
+from capture_consumer.records.evidence import past_of
 from capture_consumer.tables import (
     attempts,
     build_views,
@@ -104,9 +106,17 @@ class RowFacts:
         return sorted(counted, key=lambda one: one.deaths)
 
     def snapshots(self, build_id: int) -> Sequence[SnapshotFact]:
-        """Return all snapshots of a build, by story, mode and browser."""
+        """Return all snapshots of a build, by story, mode and browser.
+
+        With how often each was in hand, known exactly, at a death of reduce (BUILD-78).
+        """
         with reading(self.engine) as tx:
-            return snapshot_views.of_build(tx, build_id)
+            found = snapshot_views.of_build(tx, build_id)
+            ended = past_of(attempts.of_job(tx, f"reduce:{build_id}"))
+        deaths = Counter(one.story for one in ended if one.outcome in DEATHS)
+        return [
+            replace(one, deaths=deaths[one.key.story_id]) if deaths else one for one in found
+        ]
 
     def history(self, build_id: int) -> HistoryFact:
         """Return what baselines can be chosen from (BUILD-52)."""

@@ -15,6 +15,7 @@ from sqlalchemy import create_engine, make_url, update
 
 from capture_consumer.cli import main
 from capture_consumer.cli.door import Door
+from capture_consumer.consumer.outcome import Crashed
 from capture_consumer.consumer.work import work
 from capture_consumer.database.transaction import transaction
 from capture_consumer.handlers import handlers_for
@@ -22,10 +23,11 @@ from capture_consumer.hooks import HOOKS
 from capture_consumer.queues.jobs import JobsQueue
 from capture_consumer.queues.lifecycle import LifecycleQueue
 from capture_consumer.tables import builds
+from tests.queueing import end, take_one
 from tests.unit.repositories import Repository
 
 Run = Callable[..., Result]
-RED, BLUE = (200, 30, 30), (30, 30, 200)
+RED, BLUE, GREEN = (200, 30, 30), (30, 30, 200), (30, 200, 30)
 
 
 def picture(path: Path, colour: tuple[int, int, int]) -> None:
@@ -76,16 +78,16 @@ def run(door: Door) -> Run:
 
 
 @pytest.fixture
-def do_jobs(door: Door) -> Callable[[], int]:
+def do_jobs(door: Door) -> Callable[..., int]:
     """Return a function that does all jobs there are, and what follows from them."""
 
-    def do() -> int:
+    def do(at_most: int = 100) -> int:
         with door.books(writing=True) as books:
             handlers = handlers_for(books.facts, door.store(), None, clock=books.clock)
             queue = JobsQueue(books.engine, clock=books.clock, handlers=handlers, owner="test")
             hooks = LifecycleQueue(books.engine, clock=books.clock, hooks=HOOKS)
             done = 0
-            while work(queue):
+            while done < at_most and work(queue):
                 done += 1
                 hooks.flush()
             return done
@@ -167,6 +169,29 @@ def test_show_json_is_one_object_with_all_that_was_asked_for(run, second):
     assert by_story["home"]["baseline_build"] == 1
     assert by_story["home"]["changed_px"] == 40 * 30
     assert by_story["home"]["state"] == "captured"
+
+
+def test_a_picture_whose_comparing_kills_two_consumers_is_errored_and_the_build_ends(
+    door, run, do_jobs, first
+):
+    """BUILD-78: the others are compared all the same."""
+    picture(door.cwd / "shots" / "home.png", BLUE)
+    picture(door.cwd / "shots" / "deep" / "cart.png", GREEN)
+    Repository.commit_in(door.cwd)
+    run("submit", "shots", "--no-wait")
+    do_jobs(at_most=1)
+    killed = Crashed(code="crashed", text="killed by SIGSEGV", story="home", exact=True)
+
+    with door.books(writing=True) as books:
+        for _ in range(2):
+            held = take_one(books.engine, books.clock)
+            end(books.engine, books.clock, held.job_id, held.attempt, killed)
+    do_jobs()
+
+    shown = json.loads(run("show", "2", "--json").stdout)
+    came = {one["story_id"]: (one["outcome"], one["error_code"]) for one in shown["snapshots"]}
+    assert came == {"home": ("errored", "compare_crashed"), "deep/cart": ("changed", None)}
+    assert shown["verdict"] == "broken"
 
 
 def test_show_lists_what_is_worth_a_look_and_all_when_asked(run, second):

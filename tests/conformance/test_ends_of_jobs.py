@@ -12,9 +12,19 @@ from capture_consumer.consumer.outcome import (
     TimedOut,
 )
 from capture_consumer.database.transaction import transaction
+from capture_consumer.records.facts import RowFacts
 from capture_consumer.records.moving import end_build
-from capture_consumer.tables import jobs
-from tests.made import build_of, hooks_of, jobs_of, pending, shards_of, states
+from capture_consumer.records.reaping import reap
+from capture_consumer.tables import attempts, jobs
+from tests.made import (
+    build_of,
+    hooks_of,
+    jobs_of,
+    pending,
+    reducing as made_reducing,
+    shards_of,
+    states,
+)
 from tests.queueing import (
     add,
     attempts_of,
@@ -246,6 +256,58 @@ def test_a_story_in_hand_at_two_deaths_is_recorded_and_the_shard_goes_on(engine,
     assert states(engine, build_id) == {"a": "errored", "b": "planned"}
     assert [one.explained for one in attempts_of(engine, f"shard:{build_id}:0")] == [True, True]
     assert job_of(engine, f"shard:{build_id}:0").status == "queued"
+
+
+def reducing(engine, clock, *stories):
+    """Return a build that reduces; its reduce is the only job that can be claimed."""
+    build_id = made_reducing(engine, clock, list(stories))
+    with transaction(engine) as tx:
+        for job_id in (f"plan:{build_id}", f"shard:{build_id}:0"):
+            jobs.end(tx, job_id, status="done", now=clock.now())
+    return build_id
+
+
+def test_a_story_in_hand_at_two_deaths_of_a_reduce_is_left_out_and_reduce_goes_on(
+    engine, clock
+):
+    """BUILD-78, SUP-27: the deaths are explained; facts say which story to leave out."""
+    build_id = reducing(engine, clock, "a", "b")
+    job_id = f"reduce:{build_id}"
+
+    came = taken_and_ended(engine, clock, KILLED_IN_A, times=2)
+
+    assert came == ["requeued", "story-failed"]
+    assert (job_of(engine, job_id).status, job_of(engine, job_id).code) == (
+        "queued",
+        "compare_crashed",
+    )
+    assert [one.explained for one in attempts_of(engine, job_id)] == [True, True]
+    found = RowFacts(engine, clock).snapshots(build_id)
+    assert {one.key.story_id: one.deaths for one in found} == {"a": 2, "b": 0}
+    assert build_of(engine, build_id).phase == "reducing"
+
+
+def test_a_reduce_that_dies_on_after_its_story_was_left_out_fails_its_build(engine, clock):
+    """BUILD-78, JOB-126: a story is blamed once; whatever kills it then counts for the job."""
+    build_id = reducing(engine, clock, "a")
+
+    came = taken_and_ended(engine, clock, KILLED_IN_A, times=5)
+
+    assert came == ["requeued", "story-failed", "requeued", "requeued", "failed"]
+    assert build_of(engine, build_id).phase == "failed"
+
+
+def test_the_reap_does_not_hold_a_story_against_a_reduce(engine, clock):
+    """SUP-46: the row of a lost host names a story that may be 15 s old."""
+    build_id = reducing(engine, clock, "a")
+    held = take_one(engine, clock)
+    with transaction(engine) as tx:
+        mine = attempts.OpenAttempt(held.job_id, 1, "me")
+        attempts.touch(tx, mine, lease_until=clock.now(), now=clock.now(), story="a")
+
+    assert reap(engine, now=clock.now()) == 1
+
+    assert [one.deaths for one in RowFacts(engine, clock).snapshots(build_id)] == [0]
 
 
 def test_two_deaths_in_different_stories_blame_none(engine, clock):

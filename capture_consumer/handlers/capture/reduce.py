@@ -96,10 +96,11 @@ class Comparing:
         """Compare them and save what came of it on the way.
 
         A pair in hand at two deaths is left out: it is not worth a third consumer
-        (BUILD-78).
+        (BUILD-78). One in hand at a death comes last (SUP-45).
         """
         done: dict[Pair, Compared] = {}
-        pairs_left = {pair: one for pair, one in missing.items() if one.deaths < DEATHS_MAX}
+        by_deaths = sorted(missing.items(), key=lambda item: item[1].deaths)
+        pairs_left = {pair: one for pair, one in by_deaths if one.deaths < DEATHS_MAX}
         try:
             for index, (pair, snapshot) in enumerate(pairs_left.items()):
                 self._begin(snapshot, index=index, of=len(pairs_left))
