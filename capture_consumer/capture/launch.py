@@ -27,6 +27,8 @@ log = structlog.get_logger()
 
 START_MS = 30_000
 PREFIX = "camera-"
+# Pages have a proxy with their context. What the browser itself asks for goes nowhere.
+NOWHERE = "http://127.0.0.1:9"
 NO_SANDBOX = (
     "Chromium runs without its sandbox. To have it: run as another user than root, in a"
     " system that allows user namespaces (or the image's seccomp profile)."
@@ -36,8 +38,8 @@ NO_SANDBOX = (
 class Launched:
     """A driver, and a browser when it was started; both can be started again."""
 
-    def __init__(self, choice: BrowserChoice, scratch: Path, *, proxy: str) -> None:
-        self._choice, self._proxy = choice, proxy
+    def __init__(self, choice: BrowserChoice, scratch: Path) -> None:
+        self._choice = choice
         self._home = _new_home(scratch)
         self._playwright: Playwright | None = None
         self._browser: Browser | None = None
@@ -97,7 +99,7 @@ class Launched:
             handle_sigint=False,  # the process that holds us decides what a signal means
             handle_sigterm=False,
             handle_sighup=False,
-            proxy={"server": self._proxy, "bypass": "<-loopback>"},
+            proxy={"server": NOWHERE, "bypass": "<-loopback>"},
             timeout=START_MS,
         )
 

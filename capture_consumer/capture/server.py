@@ -72,7 +72,8 @@ class SiteServer:
         sha = self._site.files.get(path.removeprefix("/"))
         with self._lock:
             if sha is None:
-                self._missed.append(path[:500])
+                if path != "/favicon.ico":  # the browser asks for it, not the page
+                    self._missed.append(path[:500])
                 return None
             if sha in self._kept:
                 self._kept.move_to_end(sha)

@@ -57,7 +57,7 @@ class Camera:
         self.environment: Environment = environment_of(browser)
         self._limits = limits or Limits()
         self._guard = guard or Guard()
-        self._launched = Launched(browser, scratch, proxy=self._guard.address)
+        self._launched = Launched(browser, scratch)
         self._watchdog = Watchdog(
             (
                 Measure(0.0, self._launched.kill_renderers),

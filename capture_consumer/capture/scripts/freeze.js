@@ -73,6 +73,16 @@ new MutationObserver((_, watch) => {
 
 window.open = () => null;
 
+// What is animated is a layer that the compositor moves by itself, and it goes on showing, now
+// and then, where that was when it is paused. So the start becomes a style, and the layer goes.
+const unlayer = (animation) => {
+  try {
+    animation.commitStyles();
+    animation.cancel();
+  } catch {
+    // A pseudo-element has no style of its own: it stays paused.
+  }
+};
 // Finite ones to their end, infinite ones to their start; returns how many were moving.
 const restOne = (animation) => {
   if (animation.playState === "finished" || animation.playState === "paused") return 0;
@@ -80,6 +90,7 @@ const restOne = (animation) => {
     if (animation.effect.getComputedTiming().endTime === Infinity) {
       animation.pause();
       animation.currentTime = 0;
+      unlayer(animation);
     } else {
       animation.finish();
     }
