@@ -32,6 +32,7 @@ __all__ = [
     "Released",
     "TimedOut",
     "Word",
+    "let_go",
     "perform",
     "word_of",
 ]
@@ -145,6 +146,15 @@ def perform(run: Callable[[], Effects]) -> Outcome[Effects]:
         raise
     except Exception as error:
         return outcome_of(error)
+
+
+def let_go(outcome: Outcome[Effects]) -> Outcome[Effects]:
+    """Return what an outcome is to whoever asked for the claim back: no failure (SUP-58).
+
+    A hurry kills the browser under the handler; what it then raises is our doing.
+    """
+    is_ours = isinstance(outcome, Failed) and not outcome.permanent
+    return Released() if is_ours else outcome
 
 
 def outcome_of(error: Exception) -> Failed | Released | Cancelled:

@@ -19,7 +19,7 @@ from capture_consumer.consumer.job import Backoff, ConsumerJob, KindHandler
 from capture_consumer.consumer.kinds import JobHandlers, resolved
 from capture_consumer.consumer.lease import LeaseKeeper, Pace, Stop
 from capture_consumer.consumer.observer import NoObserver, Observer
-from capture_consumer.consumer.outcome import Cancelled, Failed, Outcome, perform
+from capture_consumer.consumer.outcome import Cancelled, Failed, Outcome, let_go, perform
 from capture_consumer.consumer.payload import decode
 from capture_consumer.consumer.queue import Claim
 from capture_consumer.database.engine import Engine
@@ -82,6 +82,8 @@ class JobsQueue:
     ) -> None:
         self.alone = True
         """Whether suspects may be claimed: the supervisor's GRANTED, else alone anyway."""
+        self.granted = False
+        """Whether others stand back for us: then nothing but a suspect is claimed."""
         self.leaving: Literal["lost", "unsettled"] | None = None
         """Why this process must leave, if it must."""
         self._engine, self._clock, self._elapsed, self._wait = engine, clock, elapsed, wait
@@ -100,7 +102,7 @@ class JobsQueue:
     def claim(self, *, limit: int = 1) -> Sequence[Claim[ConsumerJob]]:
         """Take the oldest job that is due; the observer hears of it before its work begins."""
         self._sent_s = self._elapsed()
-        claimed = self._claimant.claim(limit=limit, alone=self.alone)
+        claimed = self._claimant.claim(limit=limit, alone=self.alone, granted=self.granted)
         jobs = [self._job_of(one) for one in claimed]
         for job in jobs:
             self._observer.claimed(job)
@@ -225,7 +227,7 @@ class JobsQueue:
         if stop.why == "cancelled":
             self._abandon(job, handler, stop)
             return Cancelled()
-        return outcome
+        return let_go(outcome) if stop.why == "released" else outcome
 
     def _abandon(self, job: ConsumerJob, handler: KindHandler[Any], stop: Stop) -> None:
         """Tell the handler and whoever listens that the job was taken away (JOB-95)."""

@@ -55,8 +55,13 @@ class Claimant:
     _unbounded_s: float = field(default=float("-inf"), init=False)
     _is_unsure: bool = field(default=False, init=False)
 
-    def claim(self, *, limit: int, alone: bool) -> Sequence[Claimed]:
+    def claim(self, *, limit: int, alone: bool, granted: bool = False) -> Sequence[Claimed]:
         """Return up to `limit` jobs that are ours now, oldest first; none when none is due.
+
+        Args:
+            limit: how many at most.
+            alone: whether suspects are among them.
+            granted: whether nothing but suspects is.
 
         Raises:
             DatabaseAway: the database did not answer. Should a claim have taken effect all
@@ -65,9 +70,9 @@ class Claimant:
         for _ in range(TRIES):
             if self._is_unsure and (found := self._adopt()):
                 return found
-            if not self._is_worth_writing(limit, alone=alone):
+            if not self._is_worth_writing(limit, alone=alone, granted=granted):
                 return []
-            taken = self._try(limit, alone=alone)
+            taken = self._try(limit, alone=alone, granted=granted)
             if taken is not None:
                 return taken
             self.races_lost += 1
@@ -79,11 +84,11 @@ class Claimant:
         with reading(self.engine) as tx:
             return claims.suspect_waits(tx, kinds=self.kinds, now=self.clock.now())
 
-    def _try(self, limit: int, *, alone: bool) -> Sequence[Claimed] | None:
+    def _try(self, limit: int, *, alone: bool, granted: bool) -> Sequence[Claimed] | None:
         """Pick, mark and insert in one transaction; None when a rival was in the way."""
         try:
             with transaction(self.engine) as tx:
-                seen = self._look(tx, limit, alone=alone)
+                seen = self._look(tx, limit, alone=alone, granted=granted)
                 now = self.clock.now()
                 until = now + timedelta(milliseconds=self.lease_ms)
                 each = (
@@ -100,20 +105,28 @@ class Claimant:
             if not any(is_unique_violation(error, key) for key in claims.KEYS):
                 raise
             return None
-        if taken:
+        if taken and not granted:
             self._floor = Floor(seen[-1].priority, seen[-1].visible_at - BEHIND)
         return taken if taken or not seen else None
 
-    def _is_worth_writing(self, limit: int, *, alone: bool) -> bool:
+    def _is_worth_writing(self, limit: int, *, alone: bool, granted: bool) -> bool:
         """Look without the write lock first, where there is only one (JOB-163)."""
         if self.engine.dialect.name != "sqlite":
             return True
         with reading(self.engine) as tx:
-            return bool(self._look(tx, limit, alone=alone))
+            return bool(self._look(tx, limit, alone=alone, granted=granted))
 
-    def _look(self, tx: Tx, limit: int, *, alone: bool) -> Sequence[Candidate]:
-        """Pick above the floor; without one after a miss and every 5 s (JOB-155)."""
+    def _look(self, tx: Tx, limit: int, *, alone: bool, granted: bool) -> Sequence[Candidate]:
+        """Pick above the floor; without one after a miss and every 5 s (JOB-155).
+
+        The floor is of ordinary work: suspects may lie below it, and never move it.
+        """
         now_s = self.elapsed()
+        if granted:
+            now = self.clock.now()
+            return claims.look(
+                tx, kinds=self.kinds, now=now, alone=alone, granted=True, limit=limit
+            )
         floor = self._floor if now_s < self._unbounded_s + UNBOUNDED_EVERY_S else None
         now = self.clock.now()
         if floor is not None:

@@ -27,7 +27,7 @@ class Pace:
     stopped_s: float = 600.0
     clerk_wait_s: float = 10.0
     old_term_s: float = 5.0
-    quiet_s: float = 2.0
+    quiet_s: float = 20.0  # a claim under way may wait for the database that long
     turn_gap_s: float = 10.0
     spare_starts: int = 10
     recycle_jobs: int = 200

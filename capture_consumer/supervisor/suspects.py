@@ -15,7 +15,10 @@ Orders = list[tuple[int, say.Order]]
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """What counts of one living consumer. `quiet_since`: it has held nothing since then."""
+    """What counts of one living consumer. `quiet_since`: it has held nothing since then.
+
+    `claims` counts all that it ever claimed; one that is `leaving` finishes what it holds.
+    """
 
     slot: int
     ready: bool
@@ -23,6 +26,8 @@ class Member:
     said_paused: bool = False
     quiet_since: float = 0.0
     asks: bool = False
+    claims: int = 0
+    leaving: bool = False
 
 
 @dataclass(slots=True)
@@ -39,6 +44,7 @@ class Turns:
     turn: Literal["none", "waiting", "granted", "claimed"] = "none"
     guest: int | None = None
     since: float = 0.0
+    claims: int = 0
     ended_at: float | None = None
     paused: set[int] = field(default_factory=set)
 
@@ -48,6 +54,8 @@ class Turns:
         self.paused &= set(here)
         orders = self.appoint(here)
         guest = here.get(self.guest) if self.guest is not None else None
+        if guest is not None and guest.leaving and not guest.holding:
+            guest = None
         if self.turn == "none":
             orders += self.ask(here, now, draining=draining)
         elif guest is None or (draining and self.turn == "waiting"):
@@ -58,7 +66,8 @@ class Turns:
 
     def appoint(self, here: dict[int, Member]) -> Orders:
         """Have the lowest living slot that is ready look for suspects."""
-        lowest = min((slot for slot, member in here.items() if member.ready), default=None)
+        able = (slot for slot, one in here.items() if one.ready and not one.leaving)
+        lowest = min(able, default=None)
         if lowest == self.looker:
             return []
         changed = ((self.looker, False), (lowest, True))
@@ -77,7 +86,9 @@ class Turns:
 
     def ask(self, here: dict[int, Member], now: float, *, draining: bool) -> Orders:
         """Begin a turn for whoever asks, unless the others must work first."""
-        asking = min((slot for slot, member in here.items() if member.asks), default=None)
+        asking = min(
+            (slot for slot, one in here.items() if one.asks and not one.leaving), default=None
+        )
         if asking is None:
             return []
         if draining:
@@ -93,18 +104,23 @@ class Turns:
         orders: Orders = [(m.slot, say.Pause()) for m in others if m.slot not in self.paused]
         self.paused |= {member.slot for member in others}
         if self.turn == "waiting" and all(self.stands_back(member, now) for member in others):
-            self.turn, self.since = "granted", now
+            self.turn, self.since, self.claims = "granted", now, guest.claims
             orders.append((guest.slot, say.Granted()))
-        elif self.turn == "granted" and guest.holding:
+            return orders
+        if self.turn == "granted" and guest.claims > self.claims:
             self.turn = "claimed"
-        elif self.is_over(guest, now):
+        if self.is_over(guest, now):
             orders += self.end(here, now)
         return orders
 
     def is_over(self, guest: Member, now: float) -> bool:
-        """Return whether the guest's job has ended, or was never claimed."""
+        """Return whether the guest's job has ended, or was never claimed.
+
+        Claims are counted, because between two looks a job may come and go, and an
+        ordinary one follow it at once.
+        """
         if self.turn == "claimed":
-            return not guest.holding
+            return not guest.holding or guest.claims > self.claims + 1
         return self.turn == "granted" and now - self.since > CLAIM_WAIT_S
 
     def stands_back(self, member: Member, now: float) -> bool:

@@ -110,7 +110,7 @@ class Upkeep:
         for slot in self.crew.renewed:
             self.turns.renewed(slot)
         self.crew.renewed.clear()
-        members = [member_of(child) for child in self.crew.consumers if not child.told_to_leave]
+        members = [member_of(child) for child in self.crew.consumers]
         for slot, order in self.turns.look(members, now, draining=draining):
             self.crew.order(slot, order)
 
@@ -149,4 +149,6 @@ def member_of(child: Child) -> Member:
         said_paused=said.said_paused,
         quiet_since=said.quiet_since,
         asks=said.alone_for is not None,
+        claims=said.claims,
+        leaving=child.told_to_leave,
     )

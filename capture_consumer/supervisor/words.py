@@ -23,6 +23,7 @@ class LastWords:
     progress_at: float = 0.0
     rss: int = 0
     browser_pids: tuple[int, ...] = ()
+    claims: int = 0
     jobs_done: int = 0
     said_paused: bool = False
     quiet_since: float = 0.0
@@ -71,6 +72,7 @@ class LastWords:
         self.progress_at = now
         if isinstance(report, say.Claim):
             self.claim, self.story = report, None
+            self.claims += 1
             self.said_paused, self.alone_for = False, None
         elif isinstance(report, say.Story):
             self.story = report if report.story else None

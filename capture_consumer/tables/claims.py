@@ -88,13 +88,15 @@ def look(
     kinds: Collection[str],
     now: datetime,
     alone: bool,
+    granted: bool = False,
     limit: int = 1,
     floor: Floor | None = None,
 ) -> Sequence[Candidate]:
     """Return the oldest jobs that are due, those of the smallest priority number first.
 
-    A suspect is picked only by who is alone on its host. A queued job that has an open
-    attempt is rubbish, and never stands in the way of the good ones (JOB-30, JOB-43).
+    A suspect is picked only by who is alone on its host; who was granted the host picks
+    nothing else, or the others would stand back for ordinary work (JOB-158). A queued job
+    that has an open attempt is rubbish, and never stands in the way (JOB-30, JOB-43).
     """
     taken = select(job_attempts.c.attempt).where(job_attempts.c.job_id == jobs.c.id, IS_OPEN)
     free = (
@@ -110,7 +112,9 @@ def look(
         .limit(limit)
         .with_for_update(of=jobs, key_share=True, skip_locked=True)
     )
-    if not alone:
+    if granted:
+        oldest = oldest.where(jobs.c.suspect)
+    elif not alone:
         oldest = oldest.where(jobs.c.suspect == false())
     if floor is not None:
         seen = (literal(floor.priority), literal(floor.visible_at, Instant))

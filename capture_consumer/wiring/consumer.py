@@ -187,7 +187,8 @@ def one_poll(
             clock_due_s = boot_seconds() + CLOCK_EVERY_S
             discipline(booted.engine, booted.clock)
         asks = orders.looks_for_suspects and queue.suspect_waits()
-        queue.alone = not supervised or (asks and orders.has_the_host("suspect"))
+        queue.granted = supervised and asks and orders.has_the_host("suspect")
+        queue.alone = not supervised or queue.granted
         return work(queue, stopping=orders.stopping.is_set)
 
     return once

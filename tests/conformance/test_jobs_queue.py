@@ -303,6 +303,34 @@ def test_a_drain_releases_the_job_in_hand_after_it_has_saved(engine, clock):
     assert told.heard[-1] == ("released", "j")
 
 
+def test_what_a_handler_raises_once_it_was_asked_to_let_go_is_no_failure(engine, clock):
+    """SUP-58, JOB-113: a hurry kills the browser under its hands."""
+    add(engine, clock, "j")
+
+    def hurried(job, hold):
+        queue.let_go()
+        raise RuntimeError("the browser does not start")
+
+    queue = queue_of(engine, clock, handler=hurried)
+    work(queue)
+
+    assert outcomes_of(engine, "j") == ["released"]
+
+
+def test_what_cannot_ever_work_is_said_though_it_was_asked_to_let_go(engine, clock):
+    """JOB-113: bad input stays bad."""
+    add(engine, clock, "j")
+
+    def refused(job, hold):
+        queue.let_go()
+        raise PermanentError("bad_index", "no stories")
+
+    queue = queue_of(engine, clock, handler=refused)
+    work(queue)
+
+    assert outcomes_of(engine, "j") == ["failed"]
+
+
 def test_a_job_begun_after_a_drain_is_released_at_its_first_story(engine, clock):
     """JOB-112."""
     add(engine, clock, "j")
@@ -467,6 +495,22 @@ def test_a_suspect_is_claimed_only_by_who_is_alone(engine, clock):
     queue.alone = True
 
     assert (len(among_others), waits, len(queue.claim())) == (0, True, 1)
+
+
+def test_who_was_granted_the_host_claims_a_suspect_and_no_older_job(engine, clock):
+    """JOB-158, SUP-41, L1: the others stand back for it."""
+    add(engine, clock, "older", "suspect")
+    with transaction(engine) as tx:
+        tx.execute(update(jobs.jobs).where(jobs.jobs.c.id == "suspect").values(suspect=True))
+    queue = queue_of(engine, clock)
+    queue.granted = True
+
+    claimed = [one.work.job_id for one in queue.claim()]
+    then = queue.claim()
+    queue.granted = False
+
+    assert (claimed, then) == (["suspect"], [])
+    assert [one.work.job_id for one in queue.claim()] == ["older"]
 
 
 def test_a_handler_that_takes_all_the_connections_it_can_get_does_not_stop_the_settle(

@@ -46,6 +46,20 @@ def planned(before=None, **shots) -> Studio:
     return studio
 
 
+class HurriedAt(FakeHold):
+    """A hold that was let go when it begins for the so-manieth time."""
+
+    def __init__(self, facts, *, calls):
+        super().__init__(facts)
+        self.left = calls
+
+    def begin(self, story, **where):
+        self.left -= 1
+        if self.left == 0:
+            self.stop_soon.why = "released"
+        super().begin(story, **where)
+
+
 def results(studio: Studio) -> list[SnapshotResult]:
     records = [one for one in studio.facts.written if isinstance(one, RecordSnapshots)]
     return [result for record in records for result in record.results]
@@ -176,6 +190,17 @@ def test_a_story_that_kills_its_browser_twice_is_errored_and_its_neighbours_take
     assert studio.state("b") == ("errored", "browser_died")
     assert [made.result for made in results(studio)[1].tries] == ["died", "died"]
     assert studio.camera.taken == [("a", False), ("b", False), ("b", True), ("c", False)]
+
+
+def test_a_story_whose_browser_dies_by_a_hurry_is_not_held_to_blame():
+    """SUP-58, BUILD-46: its first death was real, the second is ours."""
+    studio = planned(a=[DEAD, DEAD])
+    hold = HurriedAt(studio.facts, calls=3)
+
+    with pytest.raises(Interrupted):
+        studio.run("shard", shard_id=0, hold=hold)
+
+    assert studio.state("a") == ("planned", None)
 
 
 def test_a_story_whose_browser_died_once_is_captured():

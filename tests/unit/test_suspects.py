@@ -81,14 +81,51 @@ def test_one_that_comes_up_during_a_turn_stands_back_too(turns):
 def alone(turns):
     """Bring a turn to the point where slot 0 works alone, slot 1 stands back."""
     begin(turns, member(1, said_paused=True))
-    turns.look([member(0, holding=True), member(1)], 1.0, draining=False)
+    turns.look([member(0, holding=True, claims=1), member(1)], 1.0, draining=False)
 
 
 def test_after_its_end_all_go_on(turns):
     """SUP-41."""
     alone(turns)
 
-    assert turns.look([member(0), member(1)], 9.0, draining=False) == [(1, say.Resume())]
+    here = [member(0, claims=1), member(1)]
+    assert turns.look(here, 9.0, draining=False) == [(1, say.Resume())]
+
+
+def test_a_turn_is_over_though_the_next_job_was_claimed_before_anybody_looked(turns):
+    """SUP-41: the end of the suspect and an ordinary claim may arrive together."""
+    alone(turns)
+    here = [member(0, holding=True, claims=2), member(1)]
+
+    assert turns.look(here, 9.0, draining=False) == [(1, say.Resume())]
+
+
+def test_a_suspect_that_ended_before_anybody_looked_was_the_turn(turns):
+    """SUP-41: nobody stands back for a quarter of a minute more."""
+    begin(turns, member(1, said_paused=True))
+
+    orders = turns.look([member(0, claims=1), member(1)], 0.1, draining=False)
+
+    assert orders == [(1, say.Resume())]
+
+
+def test_one_that_is_to_leave_finishes_what_it_holds_before_it_is_granted(turns):
+    """SUP-41, SUP-51."""
+    begin(turns, member(1, holding=True, leaving=True))
+    here = [member(0), member(1, holding=True, leaving=True)]
+
+    assert turns.look(here, 50.0, draining=False) == []
+    assert turns.look([member(0)], 51.0, draining=False) == [(0, say.Granted())]
+
+
+def test_a_guest_that_is_to_leave_stays_alone_until_its_job_has_ended(turns):
+    """SUP-41, SUP-51."""
+    alone(turns)
+    here = [member(0, holding=True, leaving=True, claims=1), member(1)]
+
+    assert say.Resume() not in [order for _, order in turns.look(here, 2.0, draining=False)]
+    here[0] = member(0, leaving=True, claims=1)
+    assert (1, say.Resume()) in turns.look(here, 3.0, draining=False)
 
 
 def test_after_its_death_all_go_on(turns):
@@ -110,7 +147,7 @@ def test_a_suspect_that_was_gone_when_it_was_granted_holds_nobody_back(turns):
 def test_the_others_work_a_while_before_the_next_turn(turns):
     """SUP-43."""
     alone(turns)
-    turns.look([member(0), member(1)], 9.0, draining=False)
+    turns.look([member(0, claims=1), member(1)], 9.0, draining=False)
     here = [member(0, asks=True), member(1, said_paused=True)]
 
     assert turns.look(here, 18.9, draining=False) == []

@@ -73,6 +73,7 @@ def shoot(sitting: Sitting) -> SnapshotResult:
             sitting.deaths += 1
             sitting.tries.append(_died(error, started_at, sitting.clock.now()))
             if sitting.deaths == DEATHS_MAX:
+                sitting.begin()  # A hurry kills the browser, too: that is not the story's.
                 return _browser_died(sitting, error)
             continue
         vote = _develop(sitting, shot)
