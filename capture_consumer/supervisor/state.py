@@ -160,6 +160,7 @@ class State:
         kept = Path("slots") / f"{slot_name(slot)}.{number}.trace"
         try:
             if not trace.stat().st_size:
+                trace.unlink()
                 return None
             trace.rename(self.folder / kept)
         except FileNotFoundError:

@@ -42,6 +42,18 @@ def test_two_cannot_hold_one_folder(tmp_path):
     second.unlock()
 
 
+def test_a_trace_that_says_nothing_is_not_kept(tmp_path):
+    """SUP-67: nothing is left of a child that has nothing to tell."""
+    state = State(tmp_path)
+    state.lock()
+    state.trace(3).touch()
+
+    kept = state.keep_trace(3, 1)
+
+    assert (kept, list(state.slots.glob("*"))) == (None, [])
+    state.unlock()
+
+
 def test_a_folder_is_removed_with_all_in_it_but_not_what_it_points_to(tmp_path):
     """SUP-9."""
     (tmp_path / "keep").mkdir()
