@@ -111,7 +111,7 @@ class House:
         told: dict[str, Any] = self.json("show", build)
         return told
 
-    def wait_for_end(self, build: str) -> dict[str, Any]:
+    def wait_for_end(self, build: str, *, within_s: float = PATIENCE_S) -> dict[str, Any]:
         """Wait until the build has ended; return it."""
         ends = {"finished", "failed", "cancelled", "superseded", "expired"}
 
@@ -120,7 +120,7 @@ class House:
             return told if told["phase"] in ends else None
 
         try:
-            told: dict[str, Any] = wait_for(ended, f"the end of {build}")
+            told: dict[str, Any] = wait_for(ended, f"the end of {build}", within_s=within_s)
         except AssertionError as error:
             log = self.log.read_text(encoding="utf-8")[-6000:]
             raise AssertionError(f"{error}\n{self.run('jobs')}\n{log}") from error
