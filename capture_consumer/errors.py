@@ -21,6 +21,7 @@ __all__ = [
     "Refused",
     "SchemaMismatch",
     "SettingsInvalid",
+    "StoreMismatch",
     "StoreUnusable",
     "Unsettled",
     "code_of",
@@ -145,6 +146,12 @@ class SettingsInvalid(CaptureConsumerError):
     def __init__(self, faults: tuple[str, ...]) -> None:
         super().__init__("; ".join(faults))
         self.faults = faults
+
+
+class StoreMismatch(CaptureConsumerError):
+    """The database's pictures are in another store than the one that was set (R25)."""
+
+    code = "store_mismatch"
 
 
 class StoreUnusable(CaptureConsumerError):

@@ -5,6 +5,7 @@ import click
 from capture_consumer.cli import exits, screen
 from capture_consumer.cli.door import Door
 from capture_consumer.settings import make_home, without_password
+from capture_consumer.settings.readers import read_store
 
 __all__ = ["db"]
 
@@ -70,6 +71,35 @@ def check(door: Door, *, as_json: bool) -> None:
         if not as_json:
             screen.fail(fault)
         raise SystemExit(exits.AWAY)
+
+
+@db.command()
+@click.argument("url", required=False)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
+@click.pass_obj
+def store(door: Door, url: str | None, *, as_json: bool) -> None:
+    r"""Tell where the database's pictures are; with a URL, that they have moved there.
+
+    The first build records its store, and every command refuses another one. Move the
+    whole folder, set CAPTURE_STORE, then say so here. A store inside the folder of an
+    SQLite file, as in .capture, moves with it and needs none of this.
+
+    \b
+    Example:    capture-consumer db store /srv/pictures
+    Exit codes: 0 told, or recorded; 2 the newest pictures are not there; 8 no database.
+    """
+    from capture_consumer.records import cellar  # noqa: PLC0415 - loads every table
+    from capture_consumer.storage import open_store  # noqa: PLC0415
+
+    with door.books(writing=url is not None) as books:
+        if url is not None:
+            there = open_store(read_store(url, door.cwd))
+            cellar.move(books.engine, there, who=door.who(), now=books.clock.now())
+        known = cellar.recorded(books.engine)
+    if as_json:
+        screen.tell_json({"store": known})
+    else:
+        screen.say(known or "none is recorded yet: the first build does it")
 
 
 @db.command()

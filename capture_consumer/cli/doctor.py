@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -19,9 +20,10 @@ from capture_consumer import __version__
 from capture_consumer.cli import screen
 from capture_consumer.cli.door import Door
 from capture_consumer.database import engine as engines, upgrade
-from capture_consumer.errors import CaptureConsumerError
+from capture_consumer.errors import CaptureConsumerError, DatabaseAway, SchemaMismatch
 from capture_consumer.machine import consumers_fit, look
 from capture_consumer.settings import without_password
+from capture_consumer.storage import open_store
 
 __all__ = ["Finding", "doctor"]
 
@@ -109,7 +111,9 @@ def _store(door: Door) -> Iterator[Finding]:
     if not Path(url).exists():
         yield Finding("store", "ok", f"{url}: made at the first submit")
         return
-    store = door.store()
+    store = open_store(url)
+    with suppress(DatabaseAway, SchemaMismatch), door.books(writing=False) as books:
+        store = door.store(books)
     store.get(store.put(b"capture-consumer\n"))
     free = shutil.disk_usage(url).free
     few = free < FREE_BYTES

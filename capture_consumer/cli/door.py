@@ -3,6 +3,7 @@
 Reading commands never make anything: a database that is not there is said, not created.
 """
 
+import getpass
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -33,16 +34,27 @@ class Books:
     facts: "RowFacts"
     clock: "Clock"
 
-    def open_build(self, request: "OpenBuild") -> "OpenedBuild":
-        """Open a build and finalize it in one transaction (T1, T2); wake the consumers."""
+    def open_build(
+        self, request: "OpenBuild", store: "Store", *, by: str | None = None
+    ) -> "OpenedBuild":
+        """Open a build and finalize it in one transaction (T1, T2); wake the consumers.
+
+        Args:
+            request: what to open.
+            store: where its files are; recorded with the first build (R25).
+            by: who retries another build by hand, to be written down (COM-16).
+        """
         from capture_consumer.database.hints import JOBS, announce  # noqa: PLC0415
         from capture_consumer.database.transaction import again  # noqa: PLC0415
-        from capture_consumer.records import opening  # noqa: PLC0415 - loads every table
+        from capture_consumer.records import by_hand, cellar, opening  # noqa: PLC0415
 
         def do(tx: "Tx") -> "OpenedBuild":
             now = self.clock.now()
+            cellar.record(tx, store, now=now)
             opened = opening.open_build(tx, request, now=now)
             opening.finalize(tx, opened.build_id, now=now)
+            if by is not None and opened.is_new:
+                by_hand.note_retry(tx, request, opened, who=by, now=now)
             return opened
 
         opened = again(self.engine, do)
@@ -85,11 +97,21 @@ class Door:
         finally:
             engine.dispose()
 
-    def store(self) -> "Store":
-        """Return the store of pictures and files."""
-        from capture_consumer.storage import open_store  # noqa: PLC0415
+    def store(self, books: Books) -> "Store":
+        """Return the store of this database's pictures and files.
 
-        return open_store(self.settings.store_url)
+        Raises:
+            StoreMismatch: the database's are in another one (R25).
+        """
+        from capture_consumer.records.cellar import open_cellar  # noqa: PLC0415
+
+        return open_cellar(self.settings.store_url, books.engine)
+
+    def who(self) -> str:
+        """Return who is doing this by hand: the name in git, else the user's."""
+        from capture_consumer.client.git import person  # noqa: PLC0415
+
+        return person(self.cwd) or getpass.getuser()
 
     def default_project(self) -> str:
         """Return the project that is meant when none is named."""

@@ -1,7 +1,5 @@
 """`cancel` and `retry`: what a person does to a build by hand."""
 
-import getpass
-
 import click
 
 from capture_consumer.builds.effects import FileSent, OpenBuild, OpenedBuild
@@ -10,7 +8,6 @@ from capture_consumer.builds.phases import ENDS
 from capture_consumer.cli import screen, tell
 from capture_consumer.cli.door import Books, Door
 from capture_consumer.cli.wait import Ending, finish
-from capture_consumer.client.git import person
 from capture_consumer.database.transaction import Tx, again
 from capture_consumer.errors import Refused
 
@@ -29,21 +26,14 @@ def cancel(door: Door, build: str, *, as_json: bool) -> None:
     Exit codes: 0 cancelled, now or before; 2 no such build, or it has another end;
                 8 no database.
     """
-    from capture_consumer.records import moving  # noqa: PLC0415 - loads every table
+    from capture_consumer.records import by_hand  # noqa: PLC0415 - loads every table
 
     with door.books(writing=True) as books:
         found = door.find(books, build)
-        who = person(door.cwd) or getpass.getuser()
+        who = door.who()
 
         def do(tx: Tx) -> bool:
-            return moving.end_build(
-                tx,
-                build_id=found.id,
-                to="cancelled",
-                code="cancelled",
-                text=f"Cancelled by {who}",
-                now=books.clock.now(),
-            )
+            return by_hand.cancel(tx, found.id, who=who, now=books.clock.now())
 
         ended = again(books.engine, do)
         view = books.facts.view(found.id)
@@ -80,13 +70,13 @@ def retry(door: Door, build: str, *, waits: bool, timeout: float | None, as_json
         if found.phase not in ENDS:
             name = f"{found.project.slug}/{found.number}"
             raise Refused(f"build {name} is {found.phase}: wait for it, or cancel it first")
-        opened = _open_again(books, found)
+        opened = _open_again(door, books, found)
         verb = "opened" if opened.is_new else "is the retry that was asked for already"
         screen.say(f"build {opened.project}/{opened.number} {verb}", "bold")
         finish(books, opened.build_id, Ending(waits=waits, timeout_s=timeout, as_json=as_json))
 
 
-def _open_again(books: Books, old: BuildFact) -> OpenedBuild:
+def _open_again(door: Door, books: Books, old: BuildFact) -> OpenedBuild:
     """Open a build of the same files and the same commit (BUILD-93, BUILD-95)."""
     kind = "image" if old.kind == "images" else "file"
     files = books.facts.files(old.id)
@@ -109,4 +99,4 @@ def _open_again(books: Books, old: BuildFact) -> OpenedBuild:
         retry_of=old.id,
     )
 
-    return books.open_build(request)
+    return books.open_build(request, door.store(books), by=door.who())

@@ -36,8 +36,9 @@ def report(door: Door, build: str, *, folder: Path, as_json: bool) -> None:
     with door.books(writing=False) as books:
         found = door.find(books, build)
         view = books.facts.view(found.id)
+        store = door.store(books)
     try:
-        page = write(view, door.store().get, door.cwd / folder)
+        page = write(view, store.get, door.cwd / folder)
     except OSError as error:
         raise BadInput(f"{folder} cannot be written: {error.strerror}") from error
     if as_json:

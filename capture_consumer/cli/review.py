@@ -1,6 +1,5 @@
 """`review`: a person's answers to what changed."""
 
-import getpass
 from collections.abc import Mapping
 
 import click
@@ -12,7 +11,6 @@ from capture_consumer.builds.words import plural
 from capture_consumer.cli import exits, screen, tell
 from capture_consumer.cli.door import Books, Door
 from capture_consumer.cli.show import print_build
-from capture_consumer.client.git import person
 from capture_consumer.database.transaction import Tx, again
 from capture_consumer.storage.store import Store
 
@@ -54,7 +52,7 @@ def review(
             "Say what: --accept PATTERN, --reject PATTERN or --undo PATTERN."
         )
     said = {"accept": accept, "reject": reject, "undo": undo}
-    who = by or person(door.cwd) or getpass.getuser()
+    who = by or door.who()
     with door.books(writing=True) as books:
         found = door.find(books, build)
         _answer(door, books, found, said, who)
@@ -70,7 +68,7 @@ def _answer(
     door: Door, books: Books, build: BuildFact, said: Mapping[str, tuple[str, ...]], who: str
 ) -> None:
     """Work out what follows from the answers, write it, say it."""
-    store = door.store()
+    store = door.store(books)
     view, present = books.facts.view(build.id), _manifest(build, store)
     answer = decide(view, reviewer=who, manifest=present, **said)
     _write(books, store, answer)

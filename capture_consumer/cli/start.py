@@ -129,8 +129,14 @@ def wait_for_database(
 
 
 def _try_store(door: Door) -> None:
-    """Keep a line in the store and read it back, so that no job fails for it later."""
-    store = door.store()
+    """Keep a line in the store and read it back, so that no job fails for it later.
+
+    Raises:
+        StoreMismatch: it is not the database's (R25).
+        StoreUnusable: it cannot be written or read.
+    """
+    with door.books(writing=True) as books:
+        store = door.store(books)
     store.get(store.put(b"capture-consumer\n"))
 
 

@@ -12,15 +12,16 @@ from typing import Literal
 
 import click
 
-from capture_consumer.builds.effects import CommitTold, FileSent, OpenBuild, OpenedBuild
+from capture_consumer.builds.effects import CommitTold, FileSent, OpenBuild
 from capture_consumer.builds.words import plural
 from capture_consumer.cli import screen
-from capture_consumer.cli.door import Books, Door
+from capture_consumer.cli.door import Door
 from capture_consumer.cli.wait import Ending, finish
 from capture_consumer.cli.watch import Bar
 from capture_consumer.client import upload
 from capture_consumer.client.facts import Given, Known, gather
 from capture_consumer.settings.readers import read_slug
+from capture_consumer.storage.store import Store
 
 __all__ = ["submit"]
 
@@ -91,8 +92,9 @@ def submit(
     known = gather(door.cwd, door.environ, told, project=door.settings.project)
     _say(found, known)
     with door.books(writing=True) as books:
-        sent = _store(door, found)
-        opened = _open(books, known, found, sent, name)
+        store = door.store(books)
+        sent = _store(store, found)
+        opened = books.open_build(_request(known, found, sent, name), store)
         verb = "opened" if opened.is_new else "is this very submission already"
         screen.say(f"build {opened.project}/{opened.number} {verb}", "bold")
         finish(books, opened.build_id, how)
@@ -111,9 +113,8 @@ def _say(found: upload.Found, known: Known) -> None:
         screen.say(f"{label:<10}{value}")
 
 
-def _store(door: Door, found: upload.Found) -> Sequence[upload.Sent]:
+def _store(store: Store, found: upload.Found) -> Sequence[upload.Sent]:
     """Store the files, those that are there already too: that costs a look."""
-    store = door.store()
     count = 0
 
     def sent(_file: upload.Sent) -> None:
@@ -125,15 +126,15 @@ def _store(door: Door, found: upload.Found) -> Sequence[upload.Sent]:
         return upload.send(found, store.put, sent=sent)
 
 
-def _open(
-    books: Books, known: Known, found: upload.Found, sent: Sequence[upload.Sent], name: str
-) -> OpenedBuild:
-    """Open the build and finalize it, in one transaction (T1, T2)."""
+def _request(
+    known: Known, found: upload.Found, sent: Sequence[upload.Sent], name: str
+) -> OpenBuild:
+    """Return what to open: what was found, and the files that are stored."""
     source = upload.digest(sent)
     # The same folder in the same run of the CI is the same build, however often it is sent.
     nonce = f"{known.run}:{source[:16]}" if known.run else uuid.uuid4().hex
     kind: Literal["file", "image"] = "image" if found.kind == "images" else "file"
-    request = OpenBuild(
+    return OpenBuild(
         project=known.project,
         nonce=nonce,
         kind=found.kind,
@@ -151,5 +152,3 @@ def _open(
         ci_run=known.run,
         default_branch=known.default_branch,
     )
-
-    return books.open_build(request)

@@ -25,7 +25,17 @@ from capture_consumer.database.slices import sliced
 from capture_consumer.database.transaction import Tx
 from capture_consumer.database.upsert import insert_or_leave
 
-__all__ = ["blobs", "keep", "missing", "record_store", "store_url", "stores", "touch"]
+__all__ = [
+    "blobs",
+    "keep",
+    "missing",
+    "move_store",
+    "newest",
+    "record_store",
+    "store_url",
+    "stores",
+    "touch",
+]
 
 REFRESH_AFTER = timedelta(hours=1)
 """A reference younger than this is not written again: collecting waits 48 h (BUILD-101)."""
@@ -113,3 +123,15 @@ def record_store(tx: Tx, url: str, *, now: datetime) -> str:
     """Write where the blobs are unless it is written already; return what stands there."""
     insert_or_leave(tx, stores, {"id": 1, "url": url, "recorded_at": now})
     return store_url(tx) or url
+
+
+def move_store(tx: Tx, url: str, *, now: datetime) -> None:
+    """Write that the blobs are somewhere else now, whatever stood there (R25)."""
+    record_store(tx, url, now=now)
+    tx.execute(update(stores).values(url=url, recorded_at=now))
+
+
+def newest(tx: Tx, *, limit: int) -> list[str]:
+    """Return the blobs that were referred to last."""
+    last = select(blobs.c.sha).where(blobs.c.tombstoned_at.is_(None))
+    return list(tx.execute(last.order_by(blobs.c.last_ref_at.desc()).limit(limit)).scalars())

@@ -12,9 +12,17 @@ from capture_consumer import logs
 from capture_consumer.clock import DisciplinedClock, boot_seconds
 from capture_consumer.database.engine import Engine
 from capture_consumer.database.offset import measure
-from capture_consumer.errors import BadInput, DatabaseAway, SchemaMismatch, SettingsInvalid
+from capture_consumer.errors import (
+    BadInput,
+    DatabaseAway,
+    SchemaMismatch,
+    SettingsInvalid,
+    StoreMismatch,
+)
 from capture_consumer.ipc.channel import Channel
+from capture_consumer.records.cellar import open_cellar
 from capture_consumer.settings import Settings, load
+from capture_consumer.storage.store import Store
 from capture_consumer.wiring import open_database
 
 __all__ = ["EXIT_CONFIGURATION", "EXIT_NO_DATABASE", "EXIT_UNFIT", "Booted", "boot"]
@@ -35,6 +43,7 @@ class Booted:
     settings: Settings
     engine: Engine
     clock: DisciplinedClock
+    store: Store
 
 
 def boot(channel: Channel | None, role: str) -> Booted | int:
@@ -52,9 +61,8 @@ def boot(channel: Channel | None, role: str) -> Booted | int:
     give_up_s = boot_seconds() + PATIENCE_S
     while True:
         try:
-            engine = open_database(settings, writing=True)
-            return Booted(settings, engine, measure(engine))
-        except (BadInput, SchemaMismatch) as error:
+            return opened(settings)
+        except (BadInput, SchemaMismatch, StoreMismatch) as error:
             log.error("child.misconfigured", error=str(error))  # noqa: TRY400 - one line
             return EXIT_CONFIGURATION
         except DatabaseAway as error:
@@ -62,3 +70,14 @@ def boot(channel: Channel | None, role: str) -> Booted | int:
                 log.error("child.no_database", error=str(error))  # noqa: TRY400 - one line
                 return EXIT_NO_DATABASE
         threading.Event().wait(ASK_AGAIN_S)
+
+
+def opened(settings: Settings) -> Booted:
+    """Open database and store; leave nothing open when one of them cannot be used."""
+    engine = open_database(settings, writing=True)
+    try:
+        store = open_cellar(settings.store_url, engine)
+        return Booted(settings, engine, measure(engine), store)
+    except BaseException:
+        engine.dispose()
+        raise

@@ -52,12 +52,9 @@ def run_clerk() -> int:
 def make_books(booted: Booted, channel: Channel) -> Books:
     """Return the books with their timers: clock, beat, reap and chores."""
     from capture_consumer.records.mending import mend
-    from capture_consumer.storage import open_store
 
     engine, clock = booted.engine, booted.clock
-    ledger = Ledger(
-        engine, clock, open_store(booted.settings.store_url), channel.state_dir / "slots"
-    )
+    ledger = Ledger(engine, clock, booted.store, channel.state_dir / "slots")
     books = Books(ledger, channel.ack, boot_seconds)
     reaps = Reaps(booted)
     chores = {"mend": Chore(MEND_MS, lambda: mend(engine, now=clock.now()))}

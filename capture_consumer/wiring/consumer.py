@@ -142,11 +142,10 @@ def make_handlers(booted: Booted, keeper: CameraKeeper | None) -> Handlers:
     """Return the handler of each kind: ours, and those that a setting names."""
     from capture_consumer.handlers import handlers_for
     from capture_consumer.records.facts import RowFacts
-    from capture_consumer.storage import open_store
 
     return handlers_for(
         RowFacts(booted.engine, booted.clock),
-        open_store(booted.settings.store_url),
+        booted.store,
         keeper.get if keeper else None,
         clock=booted.clock,
         more=booted.settings.handlers,

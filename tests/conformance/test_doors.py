@@ -83,7 +83,7 @@ def do_jobs(door: Door) -> Callable[..., int]:
 
     def do(at_most: int = 100) -> int:
         with door.books(writing=True) as books:
-            handlers = handlers_for(books.facts, door.store(), None, clock=books.clock)
+            handlers = handlers_for(books.facts, door.store(books), None, clock=books.clock)
             queue = JobsQueue(books.engine, clock=books.clock, handlers=handlers, owner="test")
             hooks = LifecycleQueue(books.engine, clock=books.clock, hooks=HOOKS)
             done = 0
