@@ -6,8 +6,14 @@ import sys
 __all__ = ["main"]
 
 
+EXIT_CONFIGURATION = 78
+
+
 def main() -> None:
-    """Run what the arguments name."""
+    """Run what the arguments name; never without the asserts that guard the rows (adr/0001)."""
+    if not __debug__:
+        sys.stderr.write("python -O and PYTHONOPTIMIZE take asserts away: run without them\n")
+        sys.exit(EXIT_CONFIGURATION)
     words = sys.argv[1:]
     if words[:1] == ["health"]:
         from capture_consumer.supervisor.health import main as health

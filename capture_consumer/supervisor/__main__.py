@@ -20,6 +20,9 @@ def main() -> int:
     signals = Signals()
     signals.install()  # Before all else: as PID 1 a TERM without a handler is ignored.
     says = Says()
+    if not __debug__:
+        says.error("optimized", error="python -O takes asserts away (adr/0001)")
+        return EXIT_CONFIGURATION
     try:
         plan = Plan.from_environment(os.environ)
     except ValueError as error:
