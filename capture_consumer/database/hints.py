@@ -13,7 +13,6 @@ from typing import Any, Self
 
 import structlog
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DBAPIError
 
 from capture_consumer.clock import boot_seconds
 from capture_consumer.database.transaction import transaction
@@ -102,8 +101,8 @@ class Hints:
                 )
                 if self._engine.dialect.name != "sqlite":
                     self._raw().execute(f"LISTEN {self._channel}")
-        except DBAPIError as error:
-            log.debug("hints.deaf", error=str(error.orig))
+        except Exception as error:  # also the driver's own, and a pool without a free one
+            log.debug("hints.deaf", error=str(error))
             self.close()
             return None
         return self._look if self._engine.dialect.name == "sqlite" else self._listen
