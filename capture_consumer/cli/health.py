@@ -23,7 +23,7 @@ def health(door: Door, *, ready: bool) -> None:
 
     \b
     Example:    capture-consumer health --ready
-    Exit codes: 0 yes, 1 no.
+    Exit codes: 0 yes, 1 no, 2 wrong usage.
     """
     from capture_consumer.supervisor import health as probe  # noqa: PLC0415
 

@@ -28,6 +28,7 @@ def main() -> int:
     except ValueError as error:
         says.error("no_plan", error=str(error))
         return EXIT_CONFIGURATION
+    says.speak(plan.log_format)
     os.environ.pop(PLAN, None)
     state = State(Path(plan.state_dir))
     try:

@@ -17,12 +17,37 @@ CLERK_S = 30.0
 ALARM_S = 1
 
 
+HELP = """\
+Usage: capture-consumer health [OPTIONS]
+
+  Tell in one line whether the supervisor of this machine lives, or is ready.
+
+  It opens no database and answers within a second.
+
+  Example:    capture-consumer health --ready
+  Exit codes: 0 yes, 1 no, 2 wrong usage.
+
+Options:
+  --ready     Ask for readiness, not only for life.
+  -h, --help  Show this message and exit.
+"""
+USAGE = 2
+
+
 def main(argv: list[str], environ: dict[str, str]) -> int:
     """Say whether the supervisor of this machine is live or, with `--ready`, ready.
 
-    Example:    capture-consumer health --ready
-    Exit codes: 0 it is, 1 it is not.
+    A word that is no option of ours is refused: a probe with a slip must not look healthy.
     """
+    if any(word in ("-h", "--help") for word in argv):
+        sys.stdout.write(HELP)
+        return 0
+    for word in argv:
+        if word != "--ready":
+            sys.stderr.write(
+                f"error: No such option {word!r}: health takes --ready, or none.\n"
+            )
+            return USAGE
     signal.alarm(ALARM_S)
     told = newest(places(environ))
     now_s = time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))

@@ -62,6 +62,7 @@ class Plan:
     standalone: bool = True
     pace: Pace = field(default_factory=Pace)
     reasons: str = ""
+    log_format: str = "auto"
 
     def __post_init__(self) -> None:
         assert self.consumers >= 0, "a number of consumers"

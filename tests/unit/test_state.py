@@ -111,6 +111,25 @@ def test_lines_that_cannot_be_written_are_counted_and_stop_nothing():
     os.close(write)
 
 
+def spoken(log_format):
+    """Return what is written to a pipe when a clerk has come up."""
+    read, write = os.pipe()
+    says = Says(fd=write, stamp=lambda: "2026-01-02T03:04:05Z")
+    says.speak(log_format)
+    says.info("child_ready", slot=-1, pid=7)
+    os.close(write)
+    with os.fdopen(read) as told:
+        return told.read()
+
+
+def test_people_are_told_in_words_and_machines_in_json():
+    """SUP-93."""
+    assert spoken("console").split() == [
+        "03:04:05", "[info", "]", "child", "ready", "slot=clerk", "pid=7",
+    ]  # fmt: skip
+    assert json.loads(spoken("json"))["event"] == json.loads(spoken("auto"))["event"]
+
+
 HEALTHY = {
     "at_s": 100.0,
     "boot": "b",
@@ -150,3 +169,17 @@ def test_the_youngest_file_of_a_machine_is_judged(tmp_path):
     (tmp_path / "c").mkdir()
 
     assert health.newest([str(tmp_path), "/no/such"]) == {"at_s": 7.0}
+
+
+@pytest.mark.parametrize("word", ["-h", "--help"])
+def test_health_says_what_it_is_without_looking(capsys, word):
+    assert health.main([word], {}) == 0
+    assert "Example:    capture-consumer health --ready" in capsys.readouterr().out
+
+
+def test_a_probe_with_a_slip_in_it_does_not_look_healthy(capsys):
+    """SUP-90."""
+    assert health.main(["--redy"], {}) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err == "error: No such option '--redy': health takes --ready, or none.\n"
