@@ -11,6 +11,7 @@ and says what it did; what went wrong is one line and an exit code.
 Doors read tables and write through `records` (house rule).
 """
 
+import difflib
 import importlib
 import os
 import sys
@@ -85,6 +86,17 @@ class Lazy(click.Group):
         keep_lines(found)
         return found
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is named; for a name that is none, say what is near."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            near = difflib.get_close_matches(name, COMMANDS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "choose from the list."
+            raise click.UsageError(f"There is no command {name!r}: {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands from the table, so that help loads none of them."""
         del ctx
@@ -104,6 +116,12 @@ class Lazy(click.Group):
             for line in lines:
                 screen.fail(line)
             ctx.exit(exits.of_error(error))
+        except click.exceptions.NoArgsIsHelpError:
+            raise
+        except click.UsageError as error:
+            asked = error.ctx.command_path if error.ctx else "capture-consumer"
+            screen.fail(f"{error.format_message()} `{asked} --help` says how.")
+            ctx.exit(exits.USAGE)
         except KeyboardInterrupt:
             screen.fail("stopped by Ctrl-C")
             ctx.exit(exits.INTERRUPTED)

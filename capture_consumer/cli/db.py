@@ -1,9 +1,11 @@
 """`db`: the database's tables, upgraded, checked, or told as DDL."""
 
+from contextlib import ExitStack
+
 import click
 
 from capture_consumer.cli import exits, screen
-from capture_consumer.cli.door import Door
+from capture_consumer.cli.door import Door, naming
 from capture_consumer.settings import make_home, without_password
 from capture_consumer.settings.readers import read_store
 
@@ -35,12 +37,11 @@ def upgrade(door: Door) -> None:
     from capture_consumer.database.engine import open_engine  # noqa: PLC0415
 
     make_home(door.settings)
-    engine = open_engine(door.settings.database_url)
-    try:
+    engine, url = open_engine(door.settings.database_url), door.settings.database_url
+    with naming(url), ExitStack() as closing:
+        closing.callback(engine.dispose)
         schema.upgrade(engine)
-    finally:
-        engine.dispose()
-    screen.say(f"{without_password(door.settings.database_url)}: the tables are up to date")
+    screen.say(f"{without_password(url)}: the tables are up to date")
 
 
 @db.command()
@@ -57,12 +58,11 @@ def check(door: Door, *, as_json: bool) -> None:
     from capture_consumer.database.engine import open_engine  # noqa: PLC0415
 
     door.refuse_missing_file()
-    engine = open_engine(door.settings.database_url)
-    try:
+    engine, url = open_engine(door.settings.database_url), door.settings.database_url
+    with naming(url), ExitStack() as closing:
+        closing.callback(engine.dispose)
         fault = schema.check(engine)
-    finally:
-        engine.dispose()
-    url = without_password(door.settings.database_url)
+    url = without_password(url)
     if as_json:
         screen.tell_json({"database": url, "ok": fault is None, "fault": fault})
     elif fault is None:

@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Literal
 
 import click
+from rich.text import Text
 
 from capture_consumer import __version__
 from capture_consumer.cli import screen
 from capture_consumer.cli.door import Door
+from capture_consumer.cli.start import browser_in_words
 from capture_consumer.database import engine as engines, upgrade
 from capture_consumer.errors import CaptureConsumerError, DatabaseAway, SchemaMismatch
 from capture_consumer.machine import consumers_fit, look
@@ -69,8 +71,7 @@ def doctor(door: Door, *, as_json: bool) -> None:
             {
                 "check": one.check,
                 "": screen.state(one.state),
-                "found": one.found,
-                "what to do": one.advice or "",
+                "found": Text(one.found + (f"\n→ {one.advice}" if one.advice else "")),
             }
             for one in findings
         ]
@@ -126,12 +127,12 @@ def _browser(door: Door) -> Iterator[Finding]:
     from capture_consumer.capture.browser import find  # noqa: PLC0415
 
     found = find(door.settings.browser, door.environ)
-    yield Finding("browser", "ok", f"{found.kind} {found.version}, {found.path}")
+    yield Finding("browser", "ok", f"{browser_in_words(found)}, {found.path}")
     try:
-        yield Finding("driver", "ok", f"playwright {version('playwright')}")
+        yield Finding("driver", "ok", f"Playwright {version('playwright')}")
     except PackageNotFoundError:
         yield Finding(
-            "driver", "missing", "no playwright", "pip install capture-consumer[browser]"
+            "driver", "missing", "no Playwright", "pip install capture-consumer[browser]"
         )
 
 

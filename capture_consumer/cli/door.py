@@ -4,14 +4,16 @@ Reading commands never make anything: a database that is not there is said, not 
 """
 
 import getpass
+import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
-from capture_consumer.errors import DatabaseAway, NotFound
+from capture_consumer.errors import DatabaseAway, NotFound, StoreUnusable
 from capture_consumer.settings import Settings, load, make_home, without_password
 
 if TYPE_CHECKING:
@@ -23,7 +25,26 @@ if TYPE_CHECKING:
     from capture_consumer.records.facts import RowFacts
     from capture_consumer.storage.store import Store
 
-__all__ = ["Books", "Door"]
+__all__ = ["Books", "Door", "naming"]
+
+SAID_TWICE = re.compile(
+    r"^connection failed: |connection to server (at|on) .*? failed: | Is the server running .*$"
+)
+
+
+@contextmanager
+def naming(url: str) -> Iterator[None]:
+    """Say which database it is that does not answer; the driver's own words may not.
+
+    Raises:
+        DatabaseAway: as it came, with the address and without what the driver says twice.
+    """
+    try:
+        yield
+    except DatabaseAway as error:
+        why = SAID_TWICE.sub("", str(error))
+        text = f"the database {without_password(url)} does not answer: {why}"
+        raise DatabaseAway(text) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,22 +111,28 @@ class Door:
             make_home(self.settings)
         else:
             self.refuse_missing_file()
-        engine = wiring.open_database(self.settings, writing=writing)
-        try:
+        with naming(self.settings.database_url), ExitStack() as closing:
+            engine = wiring.open_database(self.settings, writing=writing)
+            closing.callback(engine.dispose)
             clock = measure(engine)
             yield Books(engine, RowFacts(engine, clock), clock)
-        finally:
-            engine.dispose()
 
-    def store(self, books: Books) -> "Store":
+    def store(self, books: Books, *, reading: bool = False) -> "Store":
         """Return the store of this database's pictures and files.
 
         Raises:
             StoreMismatch: the database's are in another one (R25).
+            StoreUnusable: the command only reads, and there is none.
         """
         from capture_consumer.records.cellar import open_cellar  # noqa: PLC0415
 
-        return open_cellar(self.settings.store_url, books.engine)
+        store = open_cellar(self.settings.store_url, books.engine)
+        folder = Path(unquote(urlsplit(store.url).path))
+        if reading and not folder.is_dir():
+            raise StoreUnusable(
+                f"there is no store at {folder}: set CAPTURE_STORE to where it is"
+            )
+        return store
 
     def who(self) -> str:
         """Return who is doing this by hand: the name in git, else the user's."""

@@ -8,7 +8,7 @@ import click
 
 from capture_consumer.builds.facts import BuildFact
 from capture_consumer.builds.phases import ENDS
-from capture_consumer.builds.words import headline, safe
+from capture_consumer.builds.words import headline, plural, safe
 from capture_consumer.cli import screen, tell
 from capture_consumer.cli.door import Books, Door
 from capture_consumer.database.transaction import Tx, reading
@@ -84,11 +84,7 @@ def _print_status(told: Mapping[str, Any]) -> None:
     """Print the short form: where, who, how many."""
     waiting, running = told["jobs"]["queued"], told["jobs"]["running"]
     ended = ", ".join(f"{told['jobs'][word]:,} {word}" for word in STATUSES[2:])
-    who = [
-        f"{one['host']}: {one['consumers']} consumers"
-        f"{', draining' if one['draining'] else ''}, heard {one['heard']}"
-        for one in told["supervisors"]
-    ]
+    who = [_in_words(one) for one in told["supervisors"]]
     screen.pairs(
         [
             ("database", told["database"]),
@@ -97,6 +93,14 @@ def _print_status(told: Mapping[str, Any]) -> None:
             ("jobs", f"{waiting:,} waiting, {running:,} running, {ended}"),
         ]
     )
+
+
+def _in_words(one: Mapping[str, Any]) -> str:
+    """Return a supervisor in one line; before its first report it keeps no consumers yet."""
+    keeps = plural(one["consumers"], "consumer") if one["consumers"] else "starting"
+    silent = "" if one["up"] else ", silent since: it is gone, or cannot reach the database"
+    draining = ", draining" if one["draining"] else ""
+    return f"{one['host']}: {keeps}{draining}, heard {one['heard']}{silent}"
 
 
 def _supervisor(row: supervisors.SupervisorRow, now: datetime) -> dict[str, Any]:
@@ -119,8 +123,8 @@ def _build(books: Books, build: BuildFact, now: datetime) -> dict[str, Any]:
         "state": screen.state(build.verdict or build.phase),
         "branch": safe(build.branch) if build.branch else None,
         "commit": build.commit_sha[: tell.SHORT] if build.commit_sha else None,
-        "what": headline(build, progress=(done, total) if total else None),
         "when": screen.ago(build.finished_at or build.created_at, now),
+        "what": headline(build, progress=(done, total) if total else None),
     }
 
 
@@ -144,11 +148,18 @@ def jobs_listed(
         with reading(books.engine) as tx:
             found = jobs.listing(tx, status=state, build_id=of, limit=limit)
             rows = [_job(tx, one) for one in found]
+        named = {key: books.facts.build(key) for key in {one.build_id for one in found} if key}
+        rows = [{**row, "build": _name(named.get(row["build_id"]))} for row in rows]
         if as_json:
             screen.tell_json(rows)
             return
         now = books.clock.now()
         screen.show("Jobs", [_job_row(row, now) for row in rows], as_json=False)
+
+
+def _name(build: BuildFact | None) -> str | None:
+    """Return a build as people name it; its id is in the jobs' names."""
+    return f"{build.project.slug}/{build.number}" if build else None
 
 
 def _job(tx: Tx, job: JobRow) -> dict[str, Any]:
@@ -186,7 +197,8 @@ def _job_row(job: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     error = job["error"] or next((one["error"] for one in reversed(ends) if one["error"]), None)
     return {
         "job": job["job"],
-        "kind": job["kind"],
+        "build": job["build"],
+        "does": job["step"] or job["kind"],
         "status": screen.state(job["status"]),
         "attempts": ", ".join(one["outcome"] or "open" for one in ends) or None,
         "since": screen.ago(job["finished_at"] or job["created_at"], now),

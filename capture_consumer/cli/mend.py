@@ -37,12 +37,13 @@ def cancel(door: Door, build: str, *, as_json: bool) -> None:
 
         ended = again(books.engine, do)
         view = books.facts.view(found.id)
+        name = f"{found.project.slug}/{found.number}"
         if view.build.phase != "cancelled":
-            raise Refused(f"build {found.number} is {view.build.verdict or view.build.phase}")
+            end = view.build.verdict or view.build.phase
+            raise Refused(f"build {name} has ended already: it is {screen.spelt(end)}")
         if as_json:
             screen.tell_json(tell.as_object(view))
         else:
-            name = f"{found.project.slug}/{found.number}"
             screen.say(f"build {name} {'is cancelled' if ended else 'was cancelled before'}")
 
 
@@ -69,7 +70,7 @@ def retry(door: Door, build: str, *, waits: bool, timeout: float | None, as_json
         found = door.find(books, build)
         if found.phase not in ENDS:
             name = f"{found.project.slug}/{found.number}"
-            raise Refused(f"build {name} is {found.phase}: wait for it, or cancel it first")
+            raise Refused(f"build {name} is still {found.phase}: wait for it, or cancel it")
         opened = _open_again(door, books, found)
         verb = "opened" if opened.is_new else "is the retry that was asked for already"
         screen.say(f"build {opened.project}/{opened.number} {verb}", "bold")
@@ -81,7 +82,9 @@ def _open_again(door: Door, books: Books, old: BuildFact) -> OpenedBuild:
     kind = "image" if old.kind == "images" else "file"
     files = books.facts.files(old.id)
     if not files:
-        raise Refused(f"build {old.number} was never uploaded whole: submit it again")
+        raise Refused(
+            f"build {old.project.slug}/{old.number} was never uploaded whole: submit it again"
+        )
     request = OpenBuild(
         project=old.project.slug,
         nonce=f"retry:{old.id}:{old.rev}",

@@ -36,7 +36,7 @@ def report(door: Door, build: str, *, folder: Path, as_json: bool) -> None:
     with door.books(writing=False) as books:
         found = door.find(books, build)
         view = books.facts.view(found.id)
-        store = door.store(books)
+        store = door.store(books, reading=True)
     try:
         page = write(view, store.get, door.cwd / folder)
     except OSError as error:

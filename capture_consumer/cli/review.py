@@ -16,6 +16,8 @@ from capture_consumer.storage.store import Store
 
 __all__ = ["review"]
 
+NAMED = 3
+
 
 @click.command()
 @click.argument("build")
@@ -98,5 +100,10 @@ def _write(books: Books, store: Store, answer: Reviewed) -> None:
 def _say(answer: Reviewed) -> None:
     count = plural(len(answer.decided), "snapshot")
     screen.say(f"{count} answered" if answer.decided else "answered so already")
+    by_outcome: dict[str, list[str]] = {}
     for one in answer.left:
-        screen.say(f"{one.key.story_id} is {one.outcome}: nobody can answer for it", "yellow")
+        by_outcome.setdefault(one.outcome or one.state, []).append(one.key.story_id)
+    for outcome, stories in by_outcome.items():
+        named = ", ".join(stories[:NAMED]) + (", …" if len(stories) > NAMED else "")
+        many = plural(len(stories), "story is", "stories are")
+        screen.say(f"{many} {outcome} and cannot be answered: {named}", "yellow")

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -25,12 +26,17 @@ __all__ = [
     "put",
     "say",
     "show",
+    "spelt",
     "state",
     "table",
     "tell_json",
 ]
 
-PIPE_COLUMNS = 160
+PIPE_COLUMNS = 4_096
+"""A pipe has no edge: whoever reads it gets a row as one line."""
+LAST_COLUMNS = 20
+"""So much room is left to the last column before any other is folded."""
+GAP = 2
 STYLES = {
     "passed": "green",
     "accepted": "green",
@@ -64,7 +70,6 @@ STYLES = {
     "reducing": "cyan",
     "receiving": "cyan",
 }
-WORDS = {"needs_review": "needs review", "timed_out": "timed out"}
 
 
 def put(*parts: RenderableType) -> None:
@@ -100,9 +105,14 @@ def tell_json(data: Any) -> None:
     click.echo(json.dumps(data, default=_plain, indent=2))
 
 
+def spelt(word: str) -> str:
+    """Return a state, verdict or outcome as people write it."""
+    return word.replace("_", " ")
+
+
 def state(word: str | None) -> Text:
     """Return a state, verdict or outcome in its colour."""
-    return Text(WORDS.get(word or "", word or "-"), STYLES.get(word or "none", ""))
+    return Text(spelt(word or "-"), STYLES.get(word or "none", ""))
 
 
 def show(
@@ -131,16 +141,42 @@ def show(
 
 
 def table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> Table:
-    """Return rows as a table: thin, without frames, numbers to the right."""
+    """Return rows as a table: thin, without frames, numbers to the right.
+
+    Only the last column is wrapped, by words, as long as the others leave room for it: a
+    story's id in one piece can be copied.
+    """
     made = Table(
-        box=SIMPLE_HEAD, header_style="dim", border_style="dim", pad_edge=False, show_edge=False
+        box=SIMPLE_HEAD,
+        header_style="dim",
+        border_style="dim",
+        pad_edge=False,
+        show_edge=False,
+        padding=(0, 1, 0, 0),
     )
-    for key, heading in columns.items():
+    cells = [[_cell(row[key]) for key in columns] for row in rows]
+    widest = [
+        max(cell_len(heading), *(one.cell_len for one in column))
+        for heading, column in zip(columns.values(), zip(*cells, strict=True), strict=True)
+    ]
+    whole = sum(width + GAP for width in widest[:-1]) + LAST_COLUMNS <= columns_now()
+    for place, (key, heading) in enumerate(columns.items(), 1):
         numbers = all(isinstance(row[key], int | None) for row in rows)
-        made.add_column(heading, justify="right" if numbers else "left", overflow="fold")
-    for row in rows:
-        made.add_row(*(_cell(row[key]) for key in columns))
+        made.add_column(
+            heading,
+            justify="right" if numbers else "left",
+            overflow="fold",
+            no_wrap=whole and place < len(columns),
+        )
+    for row in cells:
+        made.add_row(*row)
     return made
+
+
+def columns_now() -> int:
+    """Return how wide standard output is."""
+    console = Console()
+    return console.width if console.is_terminal else PIPE_COLUMNS
 
 
 def pairs(rows: Sequence[tuple[str, Any]]) -> None:

@@ -9,7 +9,7 @@ import click
 from rich.text import Text
 
 from capture_consumer.builds.facts import BuildView, SnapshotView
-from capture_consumer.builds.words import plural, safe
+from capture_consumer.builds.words import safe
 from capture_consumer.cli import screen, tell
 from capture_consumer.cli.door import Books, Door
 from capture_consumer.errors import NotFound
@@ -27,10 +27,10 @@ TABLE = {
     "outcome": "outcome",
     "story": "story",
     "mode": "mode",
-    "difference": "difference",
     "review": "review",
-    "message": "message",
+    "detail": "detail",
 }
+RESULTS = {"still": "held still", "moving": "did not hold still", "errored": "failed"}
 
 
 @click.command()
@@ -65,8 +65,17 @@ def show(
             _print_why(view, every=every or story is not None)
 
 
-def print_build(view: BuildView, books: Books, *, every: bool = False) -> None:
-    """Print a build for people: its line, its state in words, what is worth a look."""
+def print_build(
+    view: BuildView, books: Books, *, every: bool = False, most: int | None = None
+) -> None:
+    """Print a build for people: its line, its state in words, what is worth a look.
+
+    Args:
+        view: the build.
+        books: where its progress is read, and what time it is.
+        every: list snapshots that are as expected, too.
+        most: list so many at most; all unless given.
+    """
     build = view.build
     open_now = build.finished_at is None
     done = books.facts.progress(build.id) if open_now else None
@@ -74,17 +83,20 @@ def print_build(view: BuildView, books: Books, *, every: bool = False) -> None:
     screen.put(Text(tell.summary(view, (done[0], done[1]) if done else None)))
     if build.counts:
         screen.put(tell.counted(view))
-    screen.put(Text(why_baseline(view), "dim"))
+    if build.phase == "finished":
+        screen.put(Text(why_baseline(view), "dim"))
     for line in warnings(view):
         screen.put(Text(line, "yellow"))
-    listed = list(tell.rows(view, every=every))
+    worth = list(tell.rows(view, every=every))
+    listed = worth[:most]
     if listed:
-        screen.put("", screen.table(listed, _used(view, listed)))
-    left = len(view.snapshots) - len(listed)
-    if left:
-        screen.put(
-            Text(f"{plural(left, 'snapshot')} more, as expected (--all lists them)", "dim")
-        )
+        screen.put("", screen.table(listed, _used(view, listed)), "")
+    ref = f"{build.project.slug}/{build.number}"
+    if len(listed) < len(worth):
+        more = f"{len(worth) - len(listed):,} more like these: capture-consumer show {ref}"
+        screen.put(Text(more, "dim"))
+    if len(worth) < len(view.snapshots):
+        screen.put(Text(f"{tell.left_out(view)} (show {ref} --all lists all)", "dim"))
 
 
 def _used(view: BuildView, listed: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -116,14 +128,16 @@ def _why(one: SnapshotView) -> list[tuple[str, object]]:
     if fact.message:
         said.append(("message", safe(fact.message, 400)))
     if one.comparison:
-        said.append(("difference", ", ".join(figures(one.comparison))))
+        equal = fact.outcome == "unchanged"
+        how = "within tolerance" if equal else ", ".join(figures(one.comparison))
+        said.append(("difference", how))
     if fact.review != "none":
         said.append(("review", review_words(fact.review, one.review_source)))
     for made in one.tries:
         took = (made.ended_at - made.started_at).total_seconds()
-        said.append(
-            (f"try {made.n}", f"{made.result} after {took:.1f} s, attempt {made.attempt}")
-        )
+        again = f", in attempt {made.attempt} of the job" if made.attempt > 1 else ""
+        what = RESULTS.get(made.result or "", made.result)
+        said.append((f"try {made.n}", f"{what} after {took:.1f} s{again}"))
     return said
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from capture_consumer.cli import exits, screen
-from capture_consumer.cli.door import Door
+from capture_consumer.cli.door import Door, naming
 from capture_consumer.clock import boot_seconds
 from capture_consumer.errors import (
     BrowserUnusable,
@@ -26,9 +26,10 @@ from capture_consumer.machine import consumers_fit, look
 from capture_consumer.settings import Settings, make_home, without_password
 
 if TYPE_CHECKING:
+    from capture_consumer.capture.browser import BrowserChoice
     from capture_consumer.supervisor.plan import Plan
 
-__all__ = ["start", "wait_for_database"]
+__all__ = ["browser_in_words", "start", "wait_for_database"]
 
 PATIENCE_S = 60.0
 ASK_AGAIN_S = 2.0
@@ -117,13 +118,14 @@ def wait_for_database(
     pause, give_up_s, told = wait or threading.Event().wait, elapsed() + PATIENCE_S, False
     while True:
         try:
-            wiring.open_database(settings, writing=True).dispose()
+            with naming(settings.database_url):
+                wiring.open_database(settings, writing=True).dispose()
             return
         except DatabaseAway as error:
             if elapsed() >= give_up_s:
                 raise
             if not told:
-                screen.say(f"{error} Waiting for it, {PATIENCE_S:g} s at most.", "yellow")
+                screen.say(f"{error}. Waiting for it, {PATIENCE_S:g} s at most", "yellow")
                 told = True
         pause(ASK_AGAIN_S)
 
@@ -165,6 +167,11 @@ def _browser(settings: Settings, environ: Mapping[str, str]) -> str:
             raise
         screen.say(f"{error} Until then only folders of pictures can be captured.", "yellow")
         return "no browser"
+    return browser_in_words(found)
+
+
+def browser_in_words(found: "BrowserChoice") -> str:
+    """Return what people call a browser, with its version."""
     name = {"shell": "headless shell", "chromium": "Chromium", "chrome": "Chrome"}[found.kind]
     return f"{name} {found.version}"
 
@@ -185,4 +192,5 @@ def _plan(settings: Settings, environ: Mapping[str, str]) -> "Plan":
         consumers=settings.consumers or fitting,
         grace_s=float(settings.grace_s),
         reasons="as told" if settings.consumers else why,
+        log_format=settings.log_format,
     )

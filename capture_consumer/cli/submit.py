@@ -15,7 +15,7 @@ import click
 from capture_consumer.builds.effects import CommitTold, FileSent, OpenBuild
 from capture_consumer.builds.words import plural
 from capture_consumer.cli import screen
-from capture_consumer.cli.door import Door
+from capture_consumer.cli.door import Books, Door
 from capture_consumer.cli.wait import Ending, finish
 from capture_consumer.cli.watch import Bar
 from capture_consumer.client import upload
@@ -26,6 +26,8 @@ from capture_consumer.storage.store import Store
 __all__ = ["submit"]
 
 MB = 1_000_000
+LOOKED_AT = 20
+WHAT = {"storybook": "a Storybook", "images": "a folder of pictures"}
 Kind = Literal["auto", "storybook", "images"]
 
 
@@ -87,11 +89,12 @@ def submit(
     how = Ending(
         waits=waits, timeout_s=timeout, as_json=as_json, zero_on_review=exit_zero_on_review
     )
-    found = upload.check(door.cwd / folder, kind=kind)
+    found = upload.check((door.cwd / folder).resolve(), kind=kind)
     told = Given(**given)  # type: ignore[arg-type]  # click's options have these types
     known = gather(door.cwd, door.environ, told, project=door.settings.project)
     _say(found, known)
     with door.books(writing=True) as books:
+        _warn(books, known, found, name)
         store = door.store(books)
         sent = _store(store, found)
         opened = books.open_build(_request(known, found, sent, name), store)
@@ -102,15 +105,27 @@ def submit(
 
 def _say(found: upload.Found, known: Known) -> None:
     """Tell what was found, before anything is written (BUILD-22)."""
-    what = {"storybook": "Storybook", "images": "folder of pictures"}[found.kind]
     left = f", {found.skipped} others left out" if found.skipped else ""
     size = (
         f"{found.bytes / 1e6:,.1f} MB" if found.bytes >= MB else f"{found.bytes / 1e3:,.0f} kB"
     )
     files = plural(len(found.paths), "file")
-    screen.say(f"{'folder':<10}{found.folder}: a {what} of {files}, {size}{left}")
+    screen.say(f"{'folder':<10}{found.folder}: {WHAT[found.kind]} of {files}, {size}{left}")
     for label, value in known.says():
         screen.say(f"{label:<10}{value}")
+
+
+def _warn(books: Books, known: Known, found: upload.Found, name: str) -> None:
+    """Say that a folder of another kind than the last one's replaces all that was there."""
+    builds = books.facts.recent(project=known.project, limit=LOOKED_AT)
+    last = next((one for one in builds if one.name == name), None)
+    if last is not None and last.kind != found.kind:
+        screen.say(
+            f"build {last.project.slug}/{last.number} was {WHAT[last.kind]}, this is "
+            f"{WHAT[found.kind]}: its pictures will count as removed. A --name of its own "
+            "keeps the two apart.",
+            "yellow",
+        )
 
 
 def _store(store: Store, found: upload.Found) -> Sequence[upload.Sent]:

@@ -16,13 +16,13 @@ from capture_consumer.builds.facts import (
     SnapshotView,
     TryFact,
 )
-from capture_consumer.builds.words import headline, plural, safe
+from capture_consumer.builds.words import headline, safe
 from capture_consumer.cli import screen
 
-__all__ = ["as_object", "counted", "heading", "listed", "rows", "summary"]
+__all__ = ["as_object", "counted", "heading", "left_out", "listed", "rows", "summary"]
 
 SHORT = 7
-QUIET = frozenset({"unchanged", "skipped"})
+QUIET = frozenset({"unchanged", "skipped", "captured", "planned"})
 ORDER = ("errored", "unstable", "changed", "new", "removed", "lost", "carried")
 
 
@@ -107,10 +107,18 @@ def rows(view: BuildView, *, every: bool) -> Iterator[Mapping[str, Any]]:
             "outcome": screen.state(fact.outcome or fact.state),
             "story": Text(safe(fact.key.story_id)),
             "mode": one.mode_name or None,
-            "difference": _difference(one),
             "review": screen.state(fact.review) if fact.review != "none" else None,
-            "message": safe(fact.message, 160) if fact.message else None,
+            "detail": _detail(one),
         }
+
+
+def left_out(view: BuildView) -> str:
+    """Return how many snapshots `rows` leaves out, and of what state."""
+    quiet = [one.fact.outcome or one.fact.state for one in view.snapshots if _quiet(one)]
+    if view.build.finished_at is None:
+        done = quiet.count("captured")
+        return f"{done:,} captured, {quiet.count('planned'):,} to come"
+    return f"{len(quiet):,} {'more ' if len(quiet) < len(view.snapshots) else ''}as expected"
 
 
 def _quiet(one: SnapshotView) -> bool:
@@ -124,20 +132,26 @@ def _weight(one: SnapshotView) -> tuple[int, str]:
     return (ORDER.index(word) if word in ORDER else len(ORDER), one.fact.key.story_id)
 
 
+def _detail(one: SnapshotView) -> str | None:
+    """Return what differs or what went wrong; without it the outcome says all."""
+    message = safe(one.fact.message, 160) if one.fact.message else None
+    return "; ".join(part for part in (_difference(one), message) if part) or None
+
+
 def _difference(one: SnapshotView) -> str | None:
     """Return how much differs, in the words that fit: share, pixels, size."""
     compared, fact = one.comparison, one.fact
     if compared is None or fact.outcome not in {"changed", "carried"}:
         return None
     parts = [f"{compared.ratio:.2%}"] if compared.ratio >= 0.0001 else []  # noqa: PLR2004
-    parts.append(plural(compared.changed_px, "pixel"))
+    parts.append(f"{compared.changed_px:,} px")
     if fact.baseline and fact.image and _size(fact.baseline) != _size(fact.image):
-        parts.append(f"{_size(fact.baseline)} to {_size(fact.image)}")
+        parts.append(f"{_size(fact.baseline)} → {_size(fact.image)}")
     return ", ".join(parts)
 
 
 def _size(image: ImageFact) -> str:
-    return f"{image.width}x{image.height}"
+    return f"{image.width}\N{MULTIPLICATION SIGN}{image.height}"
 
 
 def _baseline(view: BuildView) -> dict[str, Any] | None:

@@ -4,12 +4,15 @@ from dataclasses import dataclass
 
 import click
 
+from capture_consumer.builds.facts import BuildView
 from capture_consumer.cli import exits, screen, tell
 from capture_consumer.cli.door import Books, Door
 from capture_consumer.cli.show import print_build
 from capture_consumer.cli.watch import watch
 
 __all__ = ["Ending", "finish", "wait"]
+
+LISTED = 30
 
 
 @click.command()
@@ -67,20 +70,22 @@ def finish(books: Books, build_id: int, how: Ending) -> None:
     if how.as_json:
         screen.tell_json(tell.as_object(view))
     elif how.waits:
-        print_build(view, books)
-        _say_next(ref, code)
+        print_build(view, books, most=LISTED)
+        _say_next(view, ref)
     if code == exits.REVIEW and how.zero_on_review:
         code = 0
     raise SystemExit(code if how.waits else 0)
 
 
-def _say_next(ref: str, code: int) -> None:
+def _say_next(view: BuildView, ref: str) -> None:
     """Say what a person can do next."""
-    if code == exits.REVIEW:
-        screen.say(f"\nLook:    capture-consumer report {ref} --html report", "dim")
-        screen.say(f"Answer:  capture-consumer review {ref} --accept '*'", "dim")
-    elif code == exits.RAN_OUT:
+    code = exits.of_build(view.build)
+    if code == exits.RAN_OUT:
         screen.say(f"\nThe build goes on: `capture-consumer wait {ref}` waits for it.")
+    elif code and view.snapshots and view.build.phase == "finished":
+        screen.say(f"\nLook:    capture-consumer report {ref} --html report", "dim")
+        if any(one.fact.review == "pending" for one in view.snapshots):
+            screen.say(f"Answer:  capture-consumer review {ref} --accept '*'", "dim")
 
 
 def _ref(books: Books, build_id: int) -> str:

@@ -73,7 +73,9 @@ def why_baseline(view: BuildView) -> str:
     """Answer "why this one?" in a sentence (BUILD-64)."""
     reason = view.baseline_reason or ""
     if view.baseline is None:
-        return UNCOMPARED.get(reason, "Nothing has been compared yet.")
+        none = "was" if view.build.finished_at else "has been"
+        so_far = "" if view.build.finished_at else " yet"
+        return UNCOMPARED.get(reason, f"Nothing {none} compared{so_far}.")
     named = f"build {view.baseline.number}"
     if view.baseline.commit_sha:
         named += f" (commit {view.baseline.commit_sha[:9]})"

@@ -78,6 +78,28 @@ def test_the_list_of_commands_says_what_the_command_says(name):
     assert COMMANDS[name].does.split()[0] == told.split()[0]
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["sumbit"], "error: There is no command 'sumbit': did you mean 'submit'?"),
+        (["zzz"], "error: There is no command 'zzz': choose from the list."),
+        (["submit"], "error: Missing argument 'DIR'."),
+        (["show", "1", "--strory", "x"], "error: No such option '--strory'."),
+        (["db", "chekc"], "error: No such command 'chekc'."),
+        (["start", "--consumers", "0"], "error: Invalid value for '--consumers': 0"),
+    ],
+    ids=lambda words: " ".join(words) if isinstance(words, list) else None,
+)
+def test_a_slip_is_one_line_that_says_where_to_read_on(words, says):
+    """Decision 15, BUILD-122."""
+    told = CliRunner().invoke(main, words)
+
+    assert told.exit_code == 2
+    assert told.output.startswith(says)
+    assert told.output.endswith("--help` says how.\n")
+    assert told.output.count("\n") == 1
+
+
 def test_wrong_settings_are_all_told_one_line_each(tmp_path):
     door = Door({"CAPTURE_GRACE": "x", "CAPTURE_TYPO": "y"}, tmp_path)
 
@@ -110,3 +132,5 @@ def test_a_server_that_does_not_answer_is_one_line(tmp_path):
     assert told.exit_code == 8
     assert told.output.count("\n") == 1
     assert "s3cret" not in told.output
+    assert "postgresql" in told.output
+    assert told.output.endswith("/x does not answer: Connection refused\n")

@@ -5,6 +5,7 @@ this very process by the product's own queue and handlers.
 """
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -196,8 +197,38 @@ def test_a_picture_whose_comparing_kills_two_consumers_is_errored_and_the_build_
 
 def test_show_lists_what_is_worth_a_look_and_all_when_asked(run, second):
     assert "deep/cart" not in run("show", "2").stdout
-    assert "1 snapshot more, as expected" in run("show", "2").stdout
+    assert "1 more as expected (show shop/2 --all lists all)" in run("show", "2").stdout
     assert "deep/cart" in run("show", "2", "--all").stdout
+
+
+def test_show_of_an_open_build_counts_what_is_to_come_and_lists_none_of_it(run):
+    run("submit", "shots", "--no-wait")
+
+    told = run("show", "1")
+
+    assert "Waiting for a consumer" in told.stdout
+    assert "home" not in told.stdout
+    assert "compared" not in told.stdout
+
+
+def test_a_report_without_its_store_is_refused_and_nothing_is_written(door, run, second):
+    shutil.rmtree(door.cwd / ".capture" / "store")
+
+    told = run("report", "2", "--html", "report")
+
+    assert told.exit_code == 8
+    assert "there is no store at" in told.stderr
+    assert not (door.cwd / "report").exists()
+
+
+def test_pictures_among_the_builds_of_a_storybook_are_warned_of(door, run, second):
+    page = door.cwd / "static"
+    page.mkdir()
+    (page / "index.json").write_text("{}")
+    (page / "iframe.html").write_text("")
+
+    assert "A --name of its own" in run("submit", "static", "--no-wait").stderr
+    assert "--name" not in run("submit", "static", "--no-wait", "--name", "book").stderr
 
 
 def test_show_why_says_what_each_was_compared_with(run, second):
@@ -304,7 +335,7 @@ def test_an_open_build_cannot_be_retried(run):
     told = run("retry", "1", "--no-wait")
 
     assert told.exit_code == 2
-    assert "is pending" in told.stderr
+    assert "is still pending" in told.stderr
 
 
 def test_when_the_time_runs_out_the_build_goes_on(run):

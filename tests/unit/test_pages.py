@@ -360,7 +360,7 @@ def test_a_log_that_is_gone_is_told(read, blobs):
         (BEFORE, "pinned", "was named"),
         (None, "first_build", "This is the first build"),
         (None, "none", "No finished build was found"),
-        (None, None, "Nothing has been compared"),
+        (None, None, "Nothing was compared"),
     ],
 )
 def test_the_page_says_why_this_baseline(read, blobs, baseline, reason, words):

@@ -4,6 +4,8 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from rich.console import Console
+from rich.text import Text
 
 from capture_consumer.cli import screen
 
@@ -64,6 +66,39 @@ def test_in_a_pipe_there_is_no_colour_and_no_blank_at_a_line_s_end(capsys):
     out = capsys.readouterr().out
     assert "\x1b" not in out
     assert [line for line in out.splitlines() if line != line.rstrip()] == []
+
+
+def test_in_a_pipe_a_row_is_one_line_however_long(capsys):
+    screen.show("Stories", [{"story": "a" * 300, "detail": "b c " * 300}], as_json=False)
+
+    assert len(capsys.readouterr().out.splitlines()) == 4
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_on_a_terminal_only_the_last_column_is_wrapped(monkeypatch, columns):
+    monkeypatch.setattr(screen, "columns_now", lambda: columns)
+    story, detail = "foundations-typography--monospace", "this one does not hold still " * 4
+    made = screen.table([{"story": story, "detail": detail}], {"story": "s", "detail": "d"})
+
+    console = Console(width=columns, force_terminal=True)
+    with console.capture() as told:
+        console.print(made)
+
+    lines = Text.from_ansi(told.get()).plain.splitlines()
+    assert story in lines[2]
+    assert max(map(len, lines)) <= columns
+    assert len(lines) > 3
+
+
+def test_on_a_narrow_terminal_everything_is_folded_and_nothing_is_cut(monkeypatch):
+    monkeypatch.setattr(screen, "columns_now", lambda: 30)
+    made = screen.table([{"story": "s" * 33, "detail": "d" * 40}], {"story": "", "detail": ""})
+
+    console = Console(width=30)
+    with console.capture() as told:
+        console.print(made)
+
+    assert (told.get().count("s"), told.get().count("d")) == (33, 40)
 
 
 @pytest.mark.parametrize(
