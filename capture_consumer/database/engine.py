@@ -5,12 +5,14 @@ the program does not know which. Nothing is opened by importing this.
 """
 
 import os
+import sqlite3
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, DisconnectionError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from capture_consumer.errors import BadInput
 
@@ -80,12 +82,45 @@ def open_sqlite(address: URL, *, busy_ms: int) -> Engine:
             connection.execute(f"PRAGMA {pragma}").close()
         connection.execute(f"PRAGMA busy_timeout={busy_ms}").close()
 
+    keep_to_the_file(engine, path)  # after `prepare`, which makes the file
+
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         is_reading = connection.get_execution_options().get("reading", False)
         connection.exec_driver_sql("BEGIN" if is_reading else "BEGIN IMMEDIATE")
 
     return engine
+
+
+def keep_to_the_file(engine: Engine, path: Path) -> None:
+    """Let go of connections whose file was deleted or replaced; never make it anew.
+
+    SQLite goes on with the nameless file, which nobody else sees: a process would work, and
+    wait for work, in it for ever. With the file away the database is away.
+    """
+    was_there = False
+
+    def identity() -> tuple[int, int] | None:
+        try:
+            found = path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    @event.listens_for(engine, "do_connect")
+    def refuse(*_: object) -> None:
+        if was_there and identity() is None:
+            raise sqlite3.OperationalError(f"{path} is gone")
+
+    @event.listens_for(engine, "connect")
+    def remember(_connection: object, record: ConnectionPoolEntry) -> None:
+        nonlocal was_there
+        was_there, record.info["file"] = True, identity()
+
+    @event.listens_for(engine, "checkout")
+    def look(_connection: object, record: ConnectionPoolEntry, _proxy: object) -> None:
+        if record.info["file"] != identity():
+            raise DisconnectionError(f"{path} is not the file that it was")
 
 
 def open_postgres(address: URL, *, hasty: bool) -> Engine:

@@ -235,6 +235,44 @@ def test_a_server_that_is_not_there_is_away(tmp_path):
         tx.execute(text("SELECT 1"))
 
 
+def a_small_database(path):
+    """Make a file with one table in it."""
+    engine = open_engine(f"sqlite:///{path}")
+    with transaction(engine) as tx:
+        tx.execute(text("CREATE TABLE t (x)"))
+    return engine
+
+
+def test_a_file_that_was_deleted_is_away_and_is_not_made_anew(tmp_path):
+    """L5: nobody works on in a file without a name, which others do not see."""
+    path = tmp_path / "gone.sqlite"
+    engine = a_small_database(path)
+    for file in tmp_path.iterdir():
+        file.unlink()
+
+    with pytest.raises(DatabaseAway, match="gone"), reading(engine) as tx:
+        tx.execute(text("SELECT * FROM t"))
+
+    assert list(tmp_path.iterdir()) == []
+    engine.dispose()
+
+
+def test_a_file_that_was_replaced_is_read_from_the_new_one(tmp_path):
+    """L5: without a restart."""
+    path, other = tmp_path / "one.sqlite", tmp_path / "other.sqlite"
+    engine, others = a_small_database(path), a_small_database(other)
+    with transaction(others) as tx:
+        tx.execute(text("INSERT INTO t VALUES (7)"))
+    others.dispose()
+    for name in ("one.sqlite-wal", "one.sqlite-shm"):
+        (tmp_path / name).unlink(missing_ok=True)
+    other.rename(path)
+
+    with reading(engine) as tx:
+        assert list(tx.scalars(text("SELECT x FROM t"))) == [7]
+    engine.dispose()
+
+
 def test_a_file_that_is_no_database_is_away(tmp_path):
     (tmp_path / "x.db").write_text("no database" * 100)
     engine = open_engine(f"sqlite:///{tmp_path}/x.db")
