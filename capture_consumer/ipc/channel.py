@@ -179,7 +179,12 @@ class Channel:
         self.send(say.Ack(n))
 
     def bye(self, reason: str) -> None:
-        """Say, last thing, why we leave."""
+        """Say, last thing, why we leave; a TERM that comes too late ends nothing any more.
+
+        The interpreter gives signals their defaults back while it ends, but for ignored ones.
+        """
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
         self.keep(phase="bye")
         self.send(say.Bye(reason))
 
