@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from capture_consumer.errors import SettingsInvalid
+from capture_consumer.errors import BadInput, SettingsInvalid
 from capture_consumer.settings.readers import without_password
 from capture_consumer.settings.table import PREFIX, SETTINGS, Setting
 
@@ -91,14 +91,24 @@ def find_root(cwd: Path) -> Path:
 
 
 def make_home(settings: Settings) -> None:
-    """Make `.capture/`, with a `.gitignore` of its own, if anything is to lie in it."""
+    """Make `.capture/`, with a `.gitignore` of its own, if anything is to lie in it.
+
+    Raises:
+        BadInput: it cannot be made here.
+    """
     inside = f"{settings.home}/"
     if inside not in settings.database_url and not settings.store_url.startswith(inside):
         return
-    settings.home.mkdir(parents=True, exist_ok=True)
-    ignore = settings.home / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n", encoding="utf-8")
+    try:
+        settings.home.mkdir(parents=True, exist_ok=True)
+        ignore = settings.home / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n", encoding="utf-8")
+    except OSError as error:
+        raise BadInput(
+            f"{settings.home} cannot be made: {error.strerror}; go to a folder that you may"
+            f" write, or set {PREFIX}DATABASE_URL and {PREFIX}STORE"
+        ) from error
 
 
 def _by(name: str, kind: str) -> Setting | str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from capture_consumer.errors import SettingsInvalid
+from capture_consumer.errors import BadInput, SettingsInvalid
 from capture_consumer.settings import Settings, find_root, load, make_home, without_password
 from capture_consumer.settings.table import SETTINGS
 
@@ -139,7 +139,7 @@ def test_a_settings_text_never_shows_a_password(tmp_path):
     settings = load({"CAPTURE_DATABASE_URL": "postgresql://ana:s3cret@db/x"}, cwd=tmp_path)
 
     assert "s3cret" not in repr(settings)
-    assert without_password(settings.database_url) == "postgresql+psycopg://ana:***@db/x"
+    assert without_password(settings.database_url) == "postgresql://ana:***@db/x"
 
 
 def test_an_address_that_cannot_be_read_shows_nothing_of_itself():
@@ -154,6 +154,14 @@ def test_the_home_is_made_with_an_ignore_file_of_its_own(tmp_path):
     make_home(settings)
 
     assert (tmp_path / ".capture" / ".gitignore").read_text() == "*\n"
+
+
+def test_a_home_that_cannot_be_made_is_one_line_that_says_what_to_set(tmp_path):
+    """D15: a folder that one may not write, or a file in the way."""
+    (tmp_path / ".capture").write_text("", encoding="utf-8")
+
+    with pytest.raises(BadInput, match="CAPTURE_STORE"):
+        make_home(load({}, cwd=tmp_path))
 
 
 def test_no_home_is_made_when_nothing_lies_in_it(tmp_path):
