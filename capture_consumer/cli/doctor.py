@@ -67,11 +67,12 @@ def doctor(door: Door, *, as_json: bool) -> None:
     if as_json:
         screen.tell_json([asdict(one) for one in findings])
     else:
+        arrow = "\n→ " if screen.is_terminal() else " → "
         rows = [
             {
                 "check": one.check,
                 "": screen.state(one.state),
-                "found": Text(one.found + (f"\n→ {one.advice}" if one.advice else "")),
+                "found": Text(one.found + (f"{arrow}{one.advice}" if one.advice else "")),
             }
             for one in findings
         ]

@@ -22,6 +22,7 @@ __all__ = [
     "ago",
     "err",
     "fail",
+    "is_terminal",
     "pairs",
     "put",
     "say",
@@ -173,10 +174,14 @@ def table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> Tabl
     return made
 
 
+def is_terminal() -> bool:
+    """Tell whether standard output is read by a person, and has an edge."""
+    return Console().is_terminal
+
+
 def columns_now() -> int:
     """Return how wide standard output is."""
-    console = Console()
-    return console.width if console.is_terminal else PIPE_COLUMNS
+    return Console().width if is_terminal() else PIPE_COLUMNS
 
 
 def pairs(rows: Sequence[tuple[str, Any]]) -> None:

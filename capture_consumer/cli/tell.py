@@ -134,7 +134,7 @@ def _weight(one: SnapshotView) -> tuple[int, str]:
 
 def _detail(one: SnapshotView) -> str | None:
     """Return what differs or what went wrong; without it the outcome says all."""
-    message = safe(one.fact.message, 160) if one.fact.message else None
+    message = safe(" ".join(one.fact.message.split()), 160) if one.fact.message else None
     return "; ".join(part for part in (_difference(one), message) if part) or None
 
 

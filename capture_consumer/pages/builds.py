@@ -81,6 +81,11 @@ class BuildPage:
     groups: tuple[Group, ...] = field(default=())
 
     @property
+    def pending(self) -> int:
+        """Return how many snapshots wait for an answer."""
+        return sum(card.review == "pending" for group in self.groups for card in group.cards)
+
+    @property
     def total(self) -> int:
         """Return how many snapshots there are."""
         return sum(len(group.cards) for group in self.groups)

@@ -54,8 +54,8 @@ def script_hash(script: str) -> str:
 
 
 def count(number: int) -> str:
-    """Return a number with thin spaces between its thousands, as in 12 345."""
-    return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    """Return a number with commas between its thousands, as a terminal shows it."""
+    return f"{number:,}"
 
 
 def share(ratio: float) -> str:

@@ -101,7 +101,11 @@ def read_text(text: str, _start: Path) -> str:
 
 
 def without_password(url: str) -> str:
-    """Return an address that may be shown: a password in it becomes `***`."""
+    """Return an address that may be shown: a password in it becomes `***`.
+
+    Which driver is used is nothing that a person wrote, so it is left out.
+    """
+    url = url.replace("postgresql+psycopg://", "postgresql://", 1)
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -155,7 +155,7 @@ def test_a_change_is_shown_as_baseline_new_and_difference_with_its_figures(read,
         "Difference",
     ]
     for told in (
-        "12\u202f345 px",
+        "12,345 px",
         "2.57%",
         "within 5 \N{MULTIPLICATION SIGN} 4 at 20, 10",
         "40 rows inserted at 16",
@@ -394,6 +394,17 @@ def test_what_was_decided_and_by_which_rule_is_told(read, blobs):
     assert "Not all tries agreed" in page.text
 
 
+def test_the_page_says_how_to_answer_when_something_waits_for_it(read, blobs):
+    """BUILD-112, BUILD-120: no name that a story made up stands in a command."""
+    image = blobs.picture("red")
+    waits = snapshot("new", image=image, review="pending", story_id="a--$(rm)")
+
+    told = read(waits, snapshot("new", number=2, image=image, review="accepted")).text
+
+    assert "1 to answer: capture-consumer review shop-ui/128 --accept '*'" in told
+    assert "to answer" not in read(snapshot("new", image=image, review="accepted")).text
+
+
 def test_a_build_that_runs_shows_how_far_it_is(read, blobs):
     """BUILD-112."""
     open_build = replace(BUILD, phase="capturing", verdict=None, finished_at=None)
@@ -474,6 +485,6 @@ def test_a_share_is_never_rounded_to_nothing_or_to_all(ratio, words):
 
 def test_numbers_and_instants_are_for_people():
     """BUILD-112."""
-    assert count(1_234_567) == "1\u202f234\u202f567"
+    assert count(1_234_567) == "1,234,567"
     assert moment(AT) == "9 Mar 2026, 14:25 UTC"
     assert lines("a\nb\nc", 2) == ("a", "b")
