@@ -248,6 +248,21 @@ def test_a_plan_or_reduce_that_was_given_up_fails_its_build(engine, clock, phase
     assert build_of(engine, build_id).error_text == "why"
 
 
+@pytest.mark.parametrize("phase", ["receiving", "capturing"])
+def test_a_job_left_behind_where_none_can_be_open_fails_no_build(engine, clock, phase):
+    """BUILD-14, JOB-118, adr/0018: the build goes on by its shards, or its upload."""
+    build_id = IN_PHASE[phase](engine, clock)
+    before = everything(engine)
+
+    with transaction(engine) as tx:
+        told = moving.give_up(
+            tx, build_id=build_id, shard_id=None, code="crashed", text="why", now=clock.now()
+        )
+
+    assert told == "skipped"
+    assert everything(engine) == before
+
+
 def test_a_text_that_no_database_takes_is_written_in_other_signs(engine, clock):
     """JOB-165."""
     build_id = planning(engine, clock)

@@ -1,14 +1,23 @@
 """Shards that end together: one of them moves the build, whatever the server's default is."""
 
+from threading import Barrier
+
 import pytest
-from sqlalchemy import create_engine, make_url
+from sqlalchemy import create_engine, make_url, select
 
-from capture_consumer.builds.effects import EndShard
-from capture_consumer.database.transaction import again
-from capture_consumer.records import effects, moving, order
+from capture_consumer.builds.effects import (
+    BeginPlanning,
+    DealShards,
+    EndShard,
+    OpenBuild,
+    PlannedShard,
+)
+from capture_consumer.database.transaction import again, reading, transaction
+from capture_consumer.records import effects, moving, opening, order
+from capture_consumer.tables import shards as table
+from capture_consumer.tables.builds import builds as builds_table
+from capture_consumer.tables.jobs import jobs as jobs_table
 from tests.made import AtOnce, build_of, captured, capturing, hooks_of, jobs_of, shards_of
-
-ROUNDS = 15
 
 
 def ends_together(engines, clock, build_id, shards):
@@ -34,20 +43,71 @@ def made(engine, clock, number, **values):
     return build_id, shards_of(engine, build_id)
 
 
+def many_capturing(engine, clock, count):
+    """Return builds that capture, each with two shards of which everything is captured."""
+    made_so_far = []
+    with transaction(engine) as tx:
+        for number in range(count):
+            asked = OpenBuild(
+                f"shop-{number % 7}", str(number), "storybook", branch=f"b{number}"
+            )
+            build_id = opening.open_build(tx, asked, now=clock.now()).build_id
+            opening.finalize(tx, build_id, clock.now())
+            two = (PlannedShard(0, 1), PlannedShard(1, 1))
+            dealt = (BeginPlanning(build_id), DealShards(build_id, "env", (), two))
+            effects.write(tx, dealt, now=clock.now())
+            made_so_far.append((build_id, [one.id for one in table.of_build(tx, build_id)]))
+    return made_so_far
+
+
+def ends_each_together(engines, clock, builds, places):
+    """End the shards of each build in threads that meet at a barrier before each end.
+
+    `places` names, for each thread, the place of the shard that it ends.
+    """
+    together = Barrier(len(places))
+
+    def end_all(thread):
+        for build_id, shard_ids in builds:
+            shard_id = shard_ids[places[thread]]
+
+            def settle(tx, build_id=build_id, shard_id=shard_id):
+                asked = (EndShard(build_id, shard_id),)
+                order.lock(tx, build_id=build_id, shard_id=shard_id, effects=asked)
+                effects.write(tx, asked, now=clock.now())
+
+            together.wait(60)
+            again(engines[thread], settle)
+
+    AtOnce(len(places)).run(end_all)
+
+
+def reduces(engine):
+    """Return how many builds reduce, how often each has moved, and how many reduce jobs wait."""
+    with reading(engine) as tx:
+        moved = tx.execute(select(builds_table.c.rev, builds_table.c.phase)).all()
+        jobs = tx.execute(select(jobs_table.c.id).where(jobs_table.c.step == "reduce")).all()
+    return (
+        sum(phase == "reducing" for _, phase in moved),
+        {rev for rev, _ in moved},
+        len(jobs),
+    )
+
+
 @pytest.mark.slow
-def test_of_two_shards_that_end_at_one_barrier_one_moves_the_build(new_engine, clock):
-    """BUILD-71, B-9, JOB-133."""
+@pytest.mark.timeout(300)
+def test_of_two_shards_that_end_at_one_barrier_one_moves_each_of_300_builds(new_engine, clock):
+    """BUILD-71, B-9, JOB-133: 182 of 300 hung where the build was not locked first."""
     engines = [new_engine(), new_engine()]
+    builds = many_capturing(engines[0], clock, 300)
 
-    for number in range(ROUNDS):
-        build_id, shards = made(engines[0], clock, 2, nonce=str(number))
-        ends_together(engines, clock, build_id, shards)
+    ends_each_together(engines, clock, builds, places=(0, 1))
 
-        assert build_of(engines[0], build_id).phase == "reducing"
-        assert jobs_of(engines[0], build_id)["reduce"] == "queued"
+    assert reduces(engines[0]) == (300, {4}, 300)
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_two_shards_end_well_also_on_a_server_whose_default_is_repeatable_read(
     new_engine, url, request, clock
 ):
@@ -62,12 +122,25 @@ def test_two_shards_end_well_also_on_a_server_whose_default_is_repeatable_read(
             )
         root.dispose()
     engines = [new_engine(), new_engine()]
+    builds = many_capturing(engines[0], clock, 100)
 
-    for number in range(ROUNDS):
-        build_id, shards = made(engines[0], clock, 2, nonce=str(number))
-        ends_together(engines, clock, build_id, shards)
+    ends_each_together(engines, clock, builds, places=(0, 1))
 
-        assert build_of(engines[0], build_id).phase == "reducing"
+    assert reduces(engines[0]) == (100, {4}, 100)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_150_builds_whose_shards_are_each_delivered_twice_are_reduced_150_times(
+    new_engine, clock
+):
+    """B-10, BUILD-72: 1,047 reduces where the count stood outside of the write."""
+    engines = [new_engine() for _ in range(4)]
+    builds = many_capturing(engines[0], clock, 150)
+
+    ends_each_together(engines, clock, builds, places=(0, 0, 1, 1))
+
+    assert reduces(engines[0]) == (150, {4}, 150)
 
 
 @pytest.mark.slow
@@ -97,8 +170,7 @@ def test_a_shard_that_is_delivered_twice_is_counted_once(engine, clock):
 
 def test_an_open_build_without_an_open_shard_moves_by_the_same_function(engine, clock):
     """BUILD-74: nothing is found in a healthy system, and the sweep mends what is."""
-    from capture_consumer.database.transaction import transaction  # noqa: PLC0415
-    from capture_consumer.tables import builds, shards as table  # noqa: PLC0415
+    from capture_consumer.tables import builds  # noqa: PLC0415
 
     build_id, shards = made(engine, clock, 1)
     with transaction(engine) as tx:
