@@ -188,7 +188,7 @@ def one_poll(
         asks = orders.looks_for_suspects and queue.suspect_waits()
         queue.granted = supervised and asks and orders.has_the_host("suspect")
         queue.alone = not supervised or queue.granted
-        return work(queue, stopping=orders.stopping.is_set)
+        return work(queue, stopping=orders.draining.is_set)
 
     return once
 

@@ -35,6 +35,8 @@ class Orders:
     elapsed: Callable[[], float]
     woken: threading.Event = field(default_factory=threading.Event)
     stopping: threading.Event = field(default_factory=threading.Event)
+    draining: threading.Event = field(default_factory=threading.Event)
+    """Beside stopping: a claim that is not begun is released. A recycle finishes it first."""
     paused: bool = False
     looks_for_suspects: bool = False
     _answered: threading.Event = field(default_factory=threading.Event)
@@ -47,6 +49,7 @@ class Orders:
             case messages.Drain(soft_deadline_s=seconds):
                 self.drain(seconds)
             case messages.Hurry() | messages.ParentGone():
+                self.draining.set()
                 self.stopping.set()
                 self.let_go()
                 self.kill_browser()
@@ -67,6 +70,7 @@ class Orders:
 
     def drain(self, seconds: float) -> None:
         """Claim nothing more; finish what is in hand if it fits, else let it go (section 9)."""
+        self.draining.set()
         self.stopping.set()
         if self.reports.remaining_s() > seconds:
             self.let_go()
