@@ -23,7 +23,6 @@ from sqlalchemy import (
     delete,
     false,
     func,
-    insert,
     literal,
     select,
     update,
@@ -32,6 +31,7 @@ from sqlalchemy import (
 from capture_consumer.database.columns import METADATA, BigId, partial_index
 from capture_consumer.database.slices import sliced
 from capture_consumer.database.transaction import Tx
+from capture_consumer.database.upsert import insert_many
 from capture_consumer.tables.builds import builds
 from capture_consumer.tables.comparisons import comparisons
 from capture_consumer.tables.images import images
@@ -115,10 +115,7 @@ def add(tx: Tx, rows: Sequence[Mapping[str, Any]]) -> None:
 
     Under the lock of their build. Sorted by key, as all rows that others may insert.
     """
-    if rows:
-        in_order = sorted(rows, key=lambda row: int(row["key_id"]))
-        # With RETURNING the rows go in pages of one statement each, not one by one.
-        tx.execute(insert(snapshots).returning(snapshots.c.id), in_order)
+    insert_many(tx, snapshots, sorted(rows, key=lambda row: int(row["key_id"])))
 
 
 def record(tx: Tx, shard_id: int, snapshot_id: int, values: Mapping[str, Any]) -> bool:
