@@ -5,6 +5,7 @@ never fail (SUP-1). The plan travels in the environment; no secret stands in arg
 """
 
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -81,13 +82,17 @@ def start(door: Door, *, consumers: int | None, grace: int | None) -> None:
 
 
 def become(plan: "Plan", environ: Mapping[str, str]) -> NoReturn:
-    """Turn this process into the supervisor."""
+    """Turn this process into the supervisor.
+
+    Signals wait until it has its handlers: the mask goes through an exec, handlers do not.
+    """
     from capture_consumer.supervisor.plan import PLAN  # noqa: PLC0415
 
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     argv = [*plan.consumer_argv[: plan.consumer_argv.index("-m")], "-m"]
     argv.append("capture_consumer.supervisor")
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT})
     os.execve(sys.executable, argv, {**environ, PLAN: plan.to_environment()})  # noqa: S606
 
 
