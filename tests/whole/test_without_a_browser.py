@@ -70,6 +70,6 @@ def test_four_consumers_race_for_a_thousand_jobs_and_each_runs_once(house: House
 
     assert Counter(line[0] for line in lines) == {f"note:{n}": 1 for n in range(MANY)}
     assert {line[1] for line in lines} == {"1"}
-    assert len({line[2] for line in lines}) == 4
+    assert len({line[2] for line in lines}) >= 4, "a consumer is replaced after 200 jobs"
     assert Counter(house.ends("note:%")) == {"done": MANY}
     assert house.stop() == 0
