@@ -32,7 +32,8 @@ NOTHING_MAY_BE_FOUND: Mapping[str, str] = {
     "S4: done without an attempt that is done": """
         SELECT id FROM jobs j WHERE status = 'done' AND NOT EXISTS (
           SELECT 1 FROM job_attempts a WHERE a.job_id = j.id AND a.outcome = 'done')""",
-    "S6: an attempt left open": "SELECT job_id, attempt FROM job_attempts WHERE ended_at IS NULL",
+    "S6: an attempt left open": """
+        SELECT job_id, attempt FROM job_attempts WHERE ended_at IS NULL""",
     "S8: a budget overdrawn": """
         SELECT job_id, outcome, count(*) FROM job_attempts WHERE NOT explained
          GROUP BY job_id, outcome
