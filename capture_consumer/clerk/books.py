@@ -16,6 +16,7 @@ import structlog
 
 from capture_consumer.builds.effects import KeepContent, StoredBlob
 from capture_consumer.clock import Clock
+from capture_consumer.consumer.budget import LIMITS, Limits
 from capture_consumer.consumer.outcome import Crashed, End, Lost, Released, TimedOut
 from capture_consumer.database.engine import Engine
 from capture_consumer.database.hints import JOBS, announce
@@ -53,6 +54,7 @@ class Ledger:
     store: Blobs
     traces: Path
     """The folder that a death's trace file is named in."""
+    limits: Limits = LIMITS
 
     def death(self, facts: Mapping[str, Any]) -> None:
         """End what the dead process held: the job in hand, and what it had not begun.
@@ -96,6 +98,7 @@ class Ledger:
                 owner=held.owner,
                 end=end,
                 now=self.clock.now(),
+                limits=self.limits,
             )
             if ended is None:
                 tx.rollback()

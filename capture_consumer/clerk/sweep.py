@@ -6,6 +6,7 @@ logged and comes again at its next time.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import structlog
 
@@ -68,4 +69,4 @@ class Sweep:
         with reading(self.engine) as tx:
             late = overdue.found(tx, now=self.clock.now())
         for one in late:
-            again(self.engine, lambda tx, one=one: overdue.mend(tx, one, now=self.clock.now()))  # type: ignore[misc]
+            again(self.engine, partial(overdue.mend, one=one, now=self.clock.now()))

@@ -12,6 +12,7 @@ from capture_consumer.clerk.books import Books, Ledger, Timer
 from capture_consumer.clerk.clerk import Clerk, Loop
 from capture_consumer.clerk.sweep import Chore, Sweep
 from capture_consumer.clock import boot_seconds
+from capture_consumer.consumer.budget import Limits
 from capture_consumer.database.offset import discipline
 from capture_consumer.ipc.channel import Channel
 from capture_consumer.wiring.booting import Booted, boot
@@ -54,9 +55,10 @@ def make_books(booted: Booted, channel: Channel) -> Books:
     from capture_consumer.records.mending import mend
 
     engine, clock = booted.engine, booted.clock
-    ledger = Ledger(engine, clock, booted.store, channel.state_dir / "slots")
+    limits = Limits(failures=booted.settings.max_attempts)
+    ledger = Ledger(engine, clock, booted.store, channel.state_dir / "slots", limits)
     books = Books(ledger, channel.ack, boot_seconds)
-    reaps = Reaps(booted)
+    reaps = Reaps(booted, limits)
     chores = {"mend": Chore(MEND_MS, lambda: mend(engine, now=clock.now()))}
     sweep = Sweep(engine, clock, reaps.reap, chores)
     # Clerks that start together drift apart (JOB-160).
@@ -83,8 +85,8 @@ def make_pulse(booted: Booted, channel: Channel, books: Books) -> Pulse:
 class Reaps:
     """The reap, and the pause after a jump of the clock (JOB-153)."""
 
-    def __init__(self, booted: Booted) -> None:
-        self.booted = booted
+    def __init__(self, booted: Booted, limits: Limits) -> None:
+        self.booted, self.limits = booted, limits
         self.not_before_s = 0.0
 
     def set_clock(self) -> None:
@@ -95,13 +97,11 @@ class Reaps:
 
     def reap(self) -> int:
         """End late attempts; return how many."""
-        from capture_consumer.consumer.budget import Limits
         from capture_consumer.records.reaping import reap
 
         if boot_seconds() < self.not_before_s:
             return 0
-        limits = Limits(failures=self.booted.settings.max_attempts)
-        return reap(self.booted.engine, now=self.booted.clock.now(), limits=limits)
+        return reap(self.booted.engine, now=self.booted.clock.now(), limits=self.limits)
 
 
 def make_loops(booted: Booted) -> list[Loop]:
