@@ -34,6 +34,7 @@ class PlainFacts:
     past: HistoryFact = field(default_factory=lambda: HistoryFact({}, {}, None, None))
     known_ms: Mapping[Key, float] = field(default_factory=dict)
     up: int = 1
+    waited: dict[str, int] = field(default_factory=dict)
     died_before: bool = False
     shards: dict[int, ShardFact] = field(default_factory=dict)
     shown: dict[int, SnapshotFact] = field(default_factory=dict)
@@ -102,6 +103,9 @@ class PlainFacts:
 
     def crashed_before(self, job_id: str) -> bool:
         return self.died_before
+
+    def waits(self, job_id: str, code: str) -> int:
+        return self.waited.get(code, 0)
 
     def consumers(self) -> int:
         return self.up

@@ -106,6 +106,10 @@ class Facts(Protocol):
         """Tell whether the job has an end crashed or lost: save before each story (R6)."""
         ...
 
+    def waits(self, job_id: str, code: str) -> int:
+        """Return how often the job was given back for this reason (BUILD-49)."""
+        ...
+
     def consumers(self) -> int:
         """Return how many consumers are known to be up; at least 1 (BUILD-32)."""
         ...

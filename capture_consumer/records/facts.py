@@ -170,6 +170,12 @@ class RowFacts:
         with reading(self.engine) as tx:
             return any(one.outcome in SAVE_OFTEN_AFTER for one in attempts.of_job(tx, job_id))
 
+    def waits(self, job_id: str, code: str) -> int:
+        """Return how often the job was given back for this reason (BUILD-49)."""
+        with reading(self.engine) as tx:
+            ends = [(one.outcome, one.code) for one in attempts.of_job(tx, job_id)]
+        return ends.count(("released", code))
+
     def consumers(self) -> int:
         """Return how many consumers are known to be up; at least 1 (BUILD-32)."""
         with reading(self.engine) as tx:

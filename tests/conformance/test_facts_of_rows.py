@@ -307,6 +307,23 @@ def test_a_build_that_is_not_there_says_what_is_missing(engine, facts, asked, er
         facts.find(*asked)
 
 
+def test_a_wait_is_an_attempt_given_back_for_that_very_reason(engine, clock, facts):
+    """BUILD-49."""
+    build_id = capturing(engine, clock, ["a"])
+    for attempt, (outcome, code) in enumerate(
+        [
+            ("released", "environment_changed"),
+            ("released", None),
+            ("lost", "environment_changed"),
+            ("released", "environment_changed"),
+        ],
+        1,
+    ):
+        died(engine, clock, build_id, attempt, None, outcome=outcome, code=code)
+
+    assert facts.waits(f"shard:{build_id}:0", "environment_changed") == 2
+
+
 def test_recent_builds_come_newest_first_and_filtered(engine, clock, facts):
     first = opened(engine, clock, nonce="1")
     second = opened(engine, clock, nonce="2", branch="main")

@@ -329,11 +329,22 @@ def test_after_ten_minutes_without_a_fitting_consumer_the_shard_fails():
     """BUILD-49, C-24: ten times given back for a minute each."""
     studio = planned(a=GREY)
     studio.camera.environment = FakeEnvironment("other")
+    studio.facts.waited = {"environment_changed": 10}
 
     with pytest.raises(PermanentError) as caught:
         studio.run("shard", shard_id=0, attempt=12, failures=1)
 
     assert caught.value.code == "environment_changed"
+
+
+def test_drains_and_lost_hosts_are_no_waits_for_a_fitting_consumer():
+    """BUILD-49: what was let go often is not failed by one unfitting consumer."""
+    studio = planned(a=GREY)
+    studio.camera.environment = FakeEnvironment("other")
+    studio.facts.waited = {"environment_changed": 9, "drained": 20}
+
+    with pytest.raises(NotNow):
+        studio.run("shard", shard_id=0, attempt=31)
 
 
 @pytest.mark.parametrize("phase", ["reducing", "finished", "cancelled", "superseded"])

@@ -29,7 +29,9 @@ from capture_consumer.handlers.capture.tools import Camera, Tools
 __all__ = ["run"]
 
 STORY_DEADLINE_S = 120.0
+UNFITTING = "environment_changed"
 WAITS_MAX = 10
+"""A minute each (BUILD-49); ends of other kinds are no waits."""
 
 
 @dataclass(slots=True)
@@ -99,14 +101,11 @@ def _fitting(tools: Tools, build: BuildFact, job: ConsumerJob) -> Camera:
     camera = tools.open_camera()
     if camera.environment.hash == build.environment:
         return camera
-    if job.attempts - job.failures >= WAITS_MAX:
+    if tools.facts.waits(job.job_id, UNFITTING) >= WAITS_MAX:
         raise PermanentError(
-            "environment_changed",
-            "No consumer has the browser and fonts with which this build was begun.",
+            UNFITTING, "No consumer has the browser and fonts with which this build was begun."
         )
-    raise NotNow(
-        "environment_changed", "The build was begun with another browser or other fonts."
-    )
+    raise NotNow(UNFITTING, "The build was begun with another browser or other fonts.")
 
 
 def _capture_all(
