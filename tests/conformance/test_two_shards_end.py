@@ -83,7 +83,7 @@ def ends_each_together(engines, clock, builds, places):
 
 
 def reduces(engine):
-    """Return how many builds reduce, how often each has moved, and how many reduce jobs wait."""
+    """Return how many builds reduce, how often they moved, how many reduce jobs wait."""
     with reading(engine) as tx:
         moved = tx.execute(select(builds_table.c.rev, builds_table.c.phase)).all()
         jobs = tx.execute(select(jobs_table.c.id).where(jobs_table.c.step == "reduce")).all()
