@@ -74,6 +74,30 @@ def test_a_job_put_back_with_a_delay_between_look_and_take_is_not_taken(new_engi
     assert outcomes_of(here, "j") == ["lost"]
 
 
+def test_a_job_that_somebody_delays_between_look_and_take_is_not_taken(new_engine, clock):
+    """JOB-45: due is looked at again by itself, not by the number alone."""
+    here, there = new_engine(), new_engine()
+    add(here, clock, "j")
+    seen = look(here, clock)
+    with transaction(there) as tx:
+        tx.execute(update(jobs.jobs).values(visible_at=clock.now() + timedelta(minutes=1)))
+
+    assert take(here, clock, seen, owner="here") is None
+    assert attempts_of(here, "j") == []
+
+
+def test_who_was_lost_is_due_at_once_and_a_suspect(engine, clock):
+    """JOB-158, JOB-160, R3, R13: it runs alone on its host the next time."""
+    add(engine, clock, "j")
+    take_one(engine, clock)
+    clock.advance(ms=LEASE_MS)
+
+    assert reap(engine, now=clock.now()) == 1
+
+    job = job_of(engine, "j")
+    assert (job.status, job.visible_at, job.suspect) == ("queued", clock.now(), True)
+
+
 def test_an_attempt_that_exists_cannot_be_written_again(engine, clock):
     """JOB-38, JOB-48: the keys decide should all else be wrong, and are told by name."""
     add(engine, clock, "j")
