@@ -124,10 +124,13 @@ class Turns:
         return self.turn == "granted" and now - self.since > CLAIM_WAIT_S
 
     def stands_back(self, member: Member, now: float) -> bool:
-        """Return whether a consumer holds nothing and will claim nothing."""
+        """Return whether a consumer holds nothing and will claim nothing.
+
+        One that asks for the host itself waits for our answer, and hears no PAUSE meanwhile.
+        """
         if member.holding:
             return False
-        if not member.ready or member.said_paused:
+        if not member.ready or member.said_paused or member.asks:
             return True
         return now - max(self.since, member.quiet_since) >= self.quiet_s
 

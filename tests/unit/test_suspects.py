@@ -69,6 +69,11 @@ def test_one_that_does_not_answer_is_believed_when_it_was_quiet_for_a_while(turn
     assert turns.look(here, 2.0, draining=False) == [(0, say.Granted())]
 
 
+def test_one_that_asks_for_the_host_itself_stands_back(turns):
+    """SUP-41, SUP-43: the one that looked before may still wait for its answer."""
+    assert begin(turns, member(1, asks=True)) == [(1, say.Pause()), (0, say.Granted())]
+
+
 def test_one_that_comes_up_during_a_turn_stands_back_too(turns):
     """SUP-41."""
     begin(turns)
