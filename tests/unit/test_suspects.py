@@ -71,7 +71,12 @@ def test_one_that_does_not_answer_is_believed_when_it_was_quiet_for_a_while(turn
 
 def test_one_that_asks_for_the_host_itself_stands_back(turns):
     """SUP-41, SUP-43: the one that looked before may still wait for its answer."""
-    assert begin(turns, member(1, asks=True)) == [(1, say.Pause()), (0, say.Granted())]
+    turns.look([member(0), member(1)], 0.0, draining=False)
+    both = [member(0, asks=True), member(1, asks=True)]
+
+    orders = turns.look(both, 0.1, draining=False)
+
+    assert orders == [(1, say.Pause()), (0, say.Granted())]
 
 
 def test_one_that_comes_up_during_a_turn_stands_back_too(turns):
