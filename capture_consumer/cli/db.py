@@ -25,9 +25,10 @@ def db() -> None:
 @db.command()
 @click.pass_obj
 def upgrade(door: Door) -> None:
-    r"""Bring the tables to what this release speaks; safe beside running workers.
+    r"""Bring the tables to what this release speaks.
 
-    SQLite upgrades itself when a command writes; PostgreSQL waits for this one.
+    It is safe beside running workers. SQLite upgrades itself when a command writes;
+    PostgreSQL waits for this one.
 
     \b
     Example:    CAPTURE_DATABASE_URL=postgresql://db/capture capture-consumer db upgrade
@@ -78,7 +79,7 @@ def check(door: Door, *, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
 @click.pass_obj
 def store(door: Door, url: str | None, *, as_json: bool) -> None:
-    r"""Tell where the database's pictures are; with a URL, that they have moved there.
+    r"""Tell where the pictures are; with a URL, that they moved there.
 
     The first build records its store, and every command refuses another one. Move the
     whole folder, set CAPTURE_STORE, then say so here. A store inside the folder of an
@@ -104,7 +105,9 @@ def store(door: Door, url: str | None, *, as_json: bool) -> None:
 
 @db.command()
 def schema() -> None:
-    r"""Print the tables as PostgreSQL's DDL, for whoever applies it by hand.
+    r"""Print the tables as PostgreSQL's DDL.
+
+    For whoever applies it by hand.
 
     \b
     Example:    capture-consumer db schema > schema.sql

@@ -132,9 +132,7 @@ def _browser(door: Door) -> Iterator[Finding]:
     try:
         yield Finding("driver", "ok", f"Playwright {version('playwright')}")
     except PackageNotFoundError:
-        yield Finding(
-            "driver", "missing", "no Playwright", "pip install capture-consumer[browser]"
-        )
+        yield Finding("driver", "missing", "no Playwright", "pip install playwright")
 
 
 def _fonts(_door: Door) -> Iterator[Finding]:

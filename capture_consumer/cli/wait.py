@@ -70,6 +70,7 @@ def finish(books: Books, build_id: int, how: Ending) -> None:
     if how.as_json:
         screen.tell_json(tell.as_object(view))
     elif how.waits:
+        screen.say("")
         print_build(view, books, most=LISTED)
         _say_next(view, ref)
     if code == exits.REVIEW and how.zero_on_review:

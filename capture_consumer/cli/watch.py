@@ -12,6 +12,7 @@ from datetime import timedelta
 from types import TracebackType
 
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+from rich.text import Text
 
 from capture_consumer.builds.facts import BuildFact
 from capture_consumer.builds.phases import ENDS
@@ -84,6 +85,10 @@ class Bar(AbstractContextManager["Bar"]):
     ) -> None:
         self.progress.stop()
 
+    def say(self, text: str, style: str) -> None:
+        """Say something that stays; the line moves below it."""
+        self.progress.console.print(Text(text, style))
+
     def put(self, what: str, done: int, total: int, note: str = "") -> None:
         """Say what is done now, and how much of it."""
         counted = f"{done:,}/{total:,}" if total else ""
@@ -132,7 +137,7 @@ def watch(
                     return build
                 _put(line, books, build, pace, now_s)
                 if not hinted and now_s - began_s >= HINT_S and _nobody_is_up(books):
-                    screen.say(NO_CONSUMER, "yellow")
+                    line.say(NO_CONSUMER, "yellow")
                     hinted = True
                 good_s = now_s
             except DatabaseAway:

@@ -1,6 +1,7 @@
 """A build's report in a real browser: no error, no network, no sideways scrolling."""
 
 import os
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -45,7 +46,7 @@ def opened(chromium, address):
     """Return a function that opens the report, and what the browser complained of."""
     contexts = []
 
-    def one(**how):
+    def one(at=address, **how):
         contexts.append(chromium.new_context(**how))
         page = contexts[-1].new_page()
         complaints = []
@@ -57,7 +58,7 @@ def opened(chromium, address):
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.route(lambda url: not url.startswith(("file:", "data:")), refuse)
-        page.goto(address)
+        page.goto(at)
         return page, complaints
 
     yield one
@@ -87,6 +88,42 @@ def test_a_change_can_be_looked_at_in_four_ways(opened):
         assert card.locator(".panels img").count() == 3
         assert card.locator(".panels").is_visible()
     assert complaints == []
+
+
+@pytest.fixture
+def tall(tmp_path):
+    """Return the report of one tall picture that changed a little in the middle."""
+    blobs = Blobs()
+    view = changed(blobs)
+    red, blue = (blobs.picture(colour, (1280, 2800)) for colour in ("red", "blue"))
+    view = replace(
+        view,
+        fact=replace(view.fact, image=red, baseline=blue),
+        comparison=replace(view.comparison, box=(300, 1400, 12, 9), diff_sha=red.blob_sha),
+    )
+    whole = BuildView(
+        build=BUILD, snapshots=(view,), shards=(), baseline=BEFORE, baseline_reason="ancestor"
+    )
+    return report.write(whole, blobs.get, tmp_path / "tall").as_uri()
+
+
+SEEN = """frame => {
+    const image = frame.querySelector("img");
+    const at = 1400 * image.clientWidth / 1280 - frame.scrollTop;
+    return at >= 0 && at <= frame.clientHeight;
+}"""
+
+
+def test_a_change_too_small_to_be_seen_is_shown_close_up(opened, tall):
+    """BUILD-112."""
+    page, _ = opened(at=tall, viewport={"width": 1400, "height": 900})
+    card = page.locator(".card.o-changed")
+    page.wait_for_function("[...document.images].every(image => image.complete)")
+
+    assert card.get_attribute("data-view") == "close"
+    for view in ("Close-up", "Side by side"):
+        card.get_by_role("button", name=view).click()
+        assert card.locator(".frame").evaluate_all(f"frames => frames.every({SEEN})"), view
 
 
 def test_the_keys_go_from_story_to_story(opened):

@@ -1,14 +1,16 @@
 """Waiting for a build: what is told meanwhile, and what ends it."""
 
+import io
 from collections.abc import Callable
 
 import pytest
+from rich.console import Console
 from sqlalchemy import Engine
 
 from capture_consumer.builds.effects import EndBuild
 from capture_consumer.builds.facts import BuildFact
 from capture_consumer.cli.door import Books
-from capture_consumer.cli.watch import NO_CONSUMER, Pace, watch
+from capture_consumer.cli.watch import NO_CONSUMER, Bar, Pace, watch
 from capture_consumer.database.transaction import transaction
 from capture_consumer.errors import DatabaseAway
 from capture_consumer.records.facts import RowFacts
@@ -160,3 +162,18 @@ def test_the_pace_is_that_of_the_last_ten_seconds():
     told = [pace.per_second(at_s, count) for at_s, count in [(0.0, 0), (5.0, 50), (20.0, 80)]]
 
     assert told == [None, 10.0, 2.0]
+
+
+def test_what_is_said_beside_the_moving_line_stands_on_a_line_of_its_own(monkeypatch):
+    written = io.StringIO()
+    console = Console(file=written, force_terminal=True, width=80, color_system=None)
+    monkeypatch.setattr("capture_consumer.cli.screen.err", lambda: console)
+
+    with Bar("waiting") as line:
+        line.put("capturing", 3, 7)
+        line.progress.refresh()
+        line.say(NO_CONSUMER, "")
+
+    before, _, after = written.getvalue().partition(NO_CONSUMER)
+    assert before.endswith("\x1b[2K"), "the moving line was taken away first"
+    assert after.startswith("\n")

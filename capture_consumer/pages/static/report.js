@@ -9,14 +9,27 @@
     return made;
   };
 
+  // The picture's own width: `image.width` is that of the frame it is drawn in.
+  const whole = (image) => Number(image.getAttribute("width"));
+  const boxOf = (card) => (card.dataset.box ?? "0 0 0 0").split(" ").map(Number);
+
+  // A change this small cannot be seen in a picture made to fit.
+  const isSmall = (card) => {
+    const [, , width, height] = boxOf(card);
+    const image = card.querySelector(".p-new img");
+    if (!image || !width) return false;
+    const scale = image.closest(".frame").clientWidth / whole(image);
+    return scale < 0.75 && Math.max(width, height) * scale < 120;
+  };
+
   // Show the change first: scroll the frames of a card to where it is, and keep them together.
   const seek = (card) => {
-    const [x, y, width, height] = (card.dataset.box ?? "0 0 0 0").split(" ").map(Number);
+    const [x, y, width, height] = boxOf(card);
     for (const frame of card.querySelectorAll(".panels .frame")) {
       const image = frame.querySelector("img");
       if (!image || !image.clientWidth) continue;
-      const scale = image.clientWidth / image.width;
-      const room = (size, whole) => Math.max(24, (whole - size * scale) / 2);
+      const scale = image.clientWidth / whole(image);
+      const room = (size, frame) => Math.max(24, (frame - size * scale) / 2);
       frame.scrollLeft = x * scale - room(width, frame.clientWidth);
       frame.scrollTop = y * scale - room(height, frame.clientHeight);
     }
@@ -46,7 +59,7 @@
     const both = make("div", { className: "both" });
     for (const [image, place] of [[before, "before"], [after, "after"]]) {
       const copy = make("img", { src: image.src, alt: image.alt, className: place });
-      copy.width = image.width; copy.height = image.height;
+      copy.width = whole(image); copy.height = Number(image.getAttribute("height"));
       both.append(copy);
     }
     both.append(make("i", { className: "rule" }));
@@ -86,7 +99,7 @@
       bar.append(button);
     }
     panels.before(bar);
-    show(card, "");
+    show(card, isSmall(card) ? "close" : "");
   }
 
   let at = -1;
