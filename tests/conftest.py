@@ -68,22 +68,26 @@ def postgres() -> Iterator[str]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """Return the address of a fresh database with our tables; each test runs once on each."""
     if request.param == "sqlite":
         address = f"sqlite:///{tmp_path}/test.sqlite"
         engine = open_engine(address)
         create_all(engine)
         engine.dispose()
-        return address
+        yield address
+        return
     server: str = request.getfixturevalue("postgres")
     name = f"test_{tmp_path.name}".lower().replace("-", "_")[:60]
     root = create_engine(server, isolation_level="AUTOCOMMIT")
     with root.connect() as db:
         db.exec_driver_sql(f'DROP DATABASE IF EXISTS "{name}"')
         db.exec_driver_sql(f'CREATE DATABASE "{name}" TEMPLATE with_tables')
+    yield make_url(server).set(database=name).render_as_string(hide_password=False)
+    # Each is 8 MB: a thousand of them fill a disk, and take minutes to delete at the end.
+    with root.connect() as db:
+        db.exec_driver_sql(f'DROP DATABASE "{name}" WITH (FORCE)')
     root.dispose()
-    return make_url(server).set(database=name).render_as_string(hide_password=False)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ as the generic plan, which is what a prepared statement comes to.
 import json
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine, event, text
@@ -96,7 +97,7 @@ def faults_on_postgres(engine: Engine, sql: str, _values: object) -> list[str]:
         sql,
     ).replace("%%", "%")
     with engine.connect() as db:
-        raw = db.connection.driver_connection
+        raw: Any = db.connection.driver_connection
         (told,) = raw.execute(f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {numbered}").fetchone()
     plan = told if isinstance(told, list) else json.loads(told)
     return [
@@ -115,7 +116,7 @@ def faults_on_postgres(engine: Engine, sql: str, _values: object) -> list[str]:
 def faults_on_sqlite(engine: Engine, sql: str, values: object) -> list[str]:
     """Return what the plan of a statement reads that it should not."""
     with engine.connect() as db:
-        raw = db.connection.driver_connection
+        raw: Any = db.connection.driver_connection
         lines = [row[3] for row in raw.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
     return [
         line

@@ -1,5 +1,7 @@
 """The clerk's books: a death is booked once, late or twice, and acknowledged when it is."""
 
+from typing import Any, cast
+
 import pytest
 
 from capture_consumer.clerk.books import Books, Ledger, Timer
@@ -154,9 +156,10 @@ class Away:
 
 def test_a_death_is_acknowledged_once_the_database_took_it(monkeypatch):
     """SUP-31: while it is away the order waits here and the supervisor keeps its copy."""
-    acknowledged, ledger = [], Away()
+    acknowledged: list[Any] = []
+    ledger: Any = Away()
     books = Books(ledger, acknowledged.append, lambda: 0.0)
-    monkeypatch.setattr(books.leaving, "wait", lambda _s: acknowledged.append("wait") and False)
+    monkeypatch.setattr(books.leaving, "wait", lambda _s: acknowledged.append("wait"))
 
     books.obey(messages.Death(n=7, facts={}))
 
@@ -165,8 +168,9 @@ def test_a_death_is_acknowledged_once_the_database_took_it(monkeypatch):
 
 def test_a_clerk_that_has_to_leave_while_the_database_is_away_acknowledges_nothing():
     """SUP-31, SUP-87: the spool keeps the death for the next clerk."""
-    acknowledged, books = [], None
-    books = Books(Away(), acknowledged.append, lambda: 0.0)
+    acknowledged: list[int] = []
+    ledger: Any = Away()
+    books = Books(ledger, acknowledged.append, lambda: 0.0)
     books.hear(messages.Hurry())
 
     books.obey(messages.Death(n=7, facts={}))
@@ -177,7 +181,8 @@ def test_a_clerk_that_has_to_leave_while_the_database_is_away_acknowledges_nothi
 
 def test_what_was_heard_before_the_end_is_booked_before_it():
     """SUP-87."""
-    acknowledged, ledger = [], Away()
+    acknowledged: list[Any] = []
+    ledger: Any = Away()
     ledger.tries = 2
     books = Books(ledger, acknowledged.append, lambda: 0.0)
     for order in (
@@ -194,8 +199,9 @@ def test_what_was_heard_before_the_end_is_booked_before_it():
 
 def test_a_timer_that_fails_ends_neither_the_books_nor_the_others():
     """SUP-84."""
-    done, now_s = [], [0.0]
-    books = Books(Away(), lambda _n: None, lambda: now_s[0])
+    done: list[str] = []
+    now_s, ledger = [0.0], cast("Any", Away())
+    books = Books(ledger, lambda _n: None, lambda: now_s[0])
 
     def breaks():
         done.append("broken")

@@ -31,7 +31,7 @@ class Held:
 
     def __init__(self, why=None, *, ours=True, breaks=False):
         self.row, self.stop, self.told = Row(), Stop(), Told(breaks=breaks)
-        self.written = []
+        self.written: list[tuple[object, str | None]] = []
         if why:
             self.stop.set(why)
 
