@@ -166,8 +166,11 @@ def test_the_pace_is_that_of_the_last_ten_seconds():
 
 def test_what_is_said_beside_the_moving_line_stands_on_a_line_of_its_own(monkeypatch):
     written = io.StringIO()
-    console = Console(file=written, force_terminal=True, width=80, color_system=None)
-    monkeypatch.setattr("capture_consumer.cli.screen.err", lambda: console)
+
+    def err() -> Console:
+        return Console(file=written, force_terminal=True, width=80, color_system=None)
+
+    monkeypatch.setattr("capture_consumer.cli.screen.err", err)
 
     with Bar("waiting") as line:
         line.put("capturing", 3, 7)
