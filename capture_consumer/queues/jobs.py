@@ -89,13 +89,10 @@ class JobsQueue:
         self._engine, self._clock, self._elapsed, self._wait = engine, clock, elapsed, wait
         self._handlers, self._backoff = resolved(handlers), backoff
         self._observer, self._metrics = observer or NoObserver(), metrics or NoMetrics()
-        self._overdue = overdue
-        self._limits = Limits(failures=max_attempts)
+        self._overdue, self._limits = overdue, Limits(failures=max_attempts)
         self._pace = Pace(lease_ms, touch_every_ms, check_ms, margin_ms, cancel_grace_ms)
-        holder = Holder(owner, host, slot, pid, incarnation)
-        self._claimant = Claimant(
-            engine, clock, holder, list(self._handlers), lease_ms, elapsed=elapsed
-        )
+        kinds, holder = list(self._handlers), Holder(owner, host, slot, pid, incarnation)
+        self._claimant = Claimant(engine, clock, holder, kinds, lease_ms, elapsed=elapsed)
         self._sent_s, self._is_letting_go = elapsed(), False
         self._stop: Stop | None = None
 
