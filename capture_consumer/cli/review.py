@@ -12,6 +12,7 @@ from capture_consumer.cli import exits, screen, tell
 from capture_consumer.cli.door import Books, Door
 from capture_consumer.cli.show import print_build
 from capture_consumer.database.transaction import Tx, again
+from capture_consumer.errors import Refused
 from capture_consumer.storage.store import Store
 
 __all__ = ["review"]
@@ -69,11 +70,25 @@ def review(
 def _answer(
     door: Door, books: Books, build: BuildFact, said: Mapping[str, tuple[str, ...]], who: str
 ) -> None:
-    """Work out what follows from the answers, write it, say it."""
+    """Work out what follows from the answers, write it, say it.
+
+    Raises:
+        Refused: somebody else answered meanwhile, and otherwise (BUILD-83, BUILD-88).
+    """
     store = door.store(books)
-    view, present = books.facts.view(build.id), _manifest(build, store)
-    answer = decide(view, reviewer=who, manifest=present, **said)
-    _write(books, store, answer)
+
+    def work_out() -> Reviewed:
+        view = books.facts.view(build.id)
+        present = _manifest(view.build, store)
+        return decide(view, reviewer=who, manifest=present, **said)
+
+    answer = work_out()
+    try:
+        _write(books, store, answer)
+    except Refused:
+        answer = work_out()
+        if answer.effects:
+            raise
     _say(answer)
 
 

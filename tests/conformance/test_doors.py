@@ -23,6 +23,7 @@ from capture_consumer.handlers import handlers_for
 from capture_consumer.hooks import HOOKS
 from capture_consumer.queues.jobs import JobsQueue
 from capture_consumer.queues.lifecycle import LifecycleQueue
+from capture_consumer.storage.folder import FolderStore
 from capture_consumer.tables import builds
 from tests.queueing import end, take_one
 from tests.unit.repositories import Repository
@@ -145,6 +146,28 @@ def test_what_changed_needs_review_and_wait_leaves_with_1(run, second):
     assert "capture-consumer review shop/2" in told.stderr
 
 
+@pytest.mark.parametrize(
+    ("other", "code", "says"),
+    [("--accept", 0, "answered so already"), ("--reject", 2, "changed")],
+)
+def test_of_two_that_answer_at_once_only_a_contradiction_is_refused(
+    run, second, monkeypatch, *, other, code, says
+):
+    """BUILD-83, BUILD-88."""
+    put, once = FolderStore.put, iter([True])
+
+    def overtaken(store, data):
+        # The manifest is stored between the look and the write.
+        if next(once, False):
+            run("review", "2", other, "*", "--by", "ben")
+        return put(store, data)
+
+    monkeypatch.setattr(FolderStore, "put", overtaken)
+    told = run("review", "2", "--accept", "*", "--by", "ana")
+
+    assert (told.exit_code, says in told.stderr) == (code, True), told.stderr
+
+
 def test_show_json_is_one_object_with_all_that_was_asked_for(run, second):
     shown = json.loads(run("show", "2", "--json").stdout)
 
@@ -201,12 +224,14 @@ def test_show_lists_what_is_worth_a_look_and_all_when_asked(run, second):
     assert "deep/cart" in run("show", "2", "--all").stdout
 
 
-def test_show_of_an_open_build_counts_what_is_to_come_and_lists_none_of_it(run):
+def test_show_of_an_open_build_counts_what_is_to_come_and_lists_none_of_it(run, do_jobs):
     run("submit", "shots", "--no-wait")
+    assert "Waiting for a consumer" in run("show", "1").stdout
+    do_jobs(1)
 
     told = run("show", "1")
 
-    assert "Waiting for a consumer" in told.stdout
+    assert "2 captured, 0 to come" in told.stdout
     assert "home" not in told.stdout
     assert "compared" not in told.stdout
 
