@@ -6,7 +6,6 @@ the order waits here and the supervisor keeps its copy.
 """
 
 import queue
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, Protocol
 import structlog
 
 from capture_consumer.builds.effects import KeepContent, StoredBlob
+from capture_consumer.clerk.heard import Heard
 from capture_consumer.clock import Clock
 from capture_consumer.consumer.budget import LIMITS, Limits
 from capture_consumer.consumer.outcome import Crashed, End, Lost, Released, TimedOut
@@ -169,17 +169,16 @@ class Books:
     ack: Callable[[int], None]
     elapsed: Callable[[], float]
     timers: list[Timer] = field(default_factory=list)
-    orders: "queue.SimpleQueue[messages.Order]" = field(default_factory=queue.SimpleQueue)
-    leaving: threading.Event = field(default_factory=threading.Event)
-    draining: threading.Event = field(default_factory=threading.Event)
+    heard: Heard = field(default_factory=Heard)
+
+    def __post_init__(self) -> None:
+        """Take what was heard already, while this process booted."""
+        self.orders = self.heard.orders
+        self.leaving, self.draining = self.heard.leaving, self.heard.draining
 
     def hear(self, order: messages.Order) -> None:
         """Take an order; called on the control thread."""
-        if isinstance(order, messages.Drain | messages.Hurry | messages.ParentGone):
-            self.draining.set()
-        if isinstance(order, messages.Recycle | messages.Hurry | messages.ParentGone):
-            self.leaving.set()
-        self.orders.put(order)
+        self.heard.hear(order)
 
     def run(self) -> None:
         """Work until told to leave and every order heard by then is done."""

@@ -46,8 +46,11 @@ class Booted:
     store: Store
 
 
-def boot(channel: Channel | None, role: str) -> Booted | int:
-    """Read settings, set up the log, wait for the database; or return an exit code (SUP-49)."""
+def boot(channel: Channel | None, role: str, *, told_to_leave: threading.Event) -> Booted | int:
+    """Read settings, set up the log, wait for the database; or return an exit code (SUP-49).
+
+    An order to leave ends the wait, with 0: nothing is held yet (SUP-57).
+    """
     try:
         settings = load(os.environ, cwd=Path.cwd())
     except SettingsInvalid as error:
@@ -69,7 +72,8 @@ def boot(channel: Channel | None, role: str) -> Booted | int:
             if boot_seconds() >= give_up_s:
                 log.error("child.no_database", error=str(error))  # noqa: TRY400 - one line
                 return EXIT_NO_DATABASE
-        threading.Event().wait(ASK_AGAIN_S)
+        if told_to_leave.wait(ASK_AGAIN_S):
+            return 0
 
 
 def opened(settings: Settings) -> Booted:

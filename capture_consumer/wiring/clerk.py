@@ -10,6 +10,7 @@ import structlog
 from capture_consumer.clerk.beat import Pulse
 from capture_consumer.clerk.books import Books, Ledger, Timer
 from capture_consumer.clerk.clerk import Clerk, Loop
+from capture_consumer.clerk.heard import Heard
 from capture_consumer.clerk.sweep import Chore, Sweep
 from capture_consumer.clock import boot_seconds
 from capture_consumer.consumer.budget import Limits
@@ -35,13 +36,14 @@ def run_clerk() -> int:
     if channel is None:
         raise SystemExit("a clerk is started by `capture-consumer start`")
     channel.hello("")
-    booted = boot(channel, "clerk")
+    heard = Heard()
+    channel.listen(heard.hear)
+    booted = boot(channel, "clerk", told_to_leave=heard.leaving)
     if isinstance(booted, int):
         return booted
-    books = make_books(booted, channel)
+    books = make_books(booted, channel, heard)
     pulse = make_pulse(booted, channel, books)
     books.timers.append(Timer(BEAT_S, pulse.beat))
-    channel.listen(books.hear)
     channel.ready()
     Clerk(books, make_loops(booted)).run()
     with suppress(Exception):
@@ -50,14 +52,14 @@ def run_clerk() -> int:
     return 0
 
 
-def make_books(booted: Booted, channel: Channel) -> Books:
+def make_books(booted: Booted, channel: Channel, heard: Heard) -> Books:
     """Return the books with their timers: clock, beat, reap and chores."""
     from capture_consumer.records.mending import mend
 
     engine, clock = booted.engine, booted.clock
     limits = Limits(failures=booted.settings.max_attempts)
     ledger = Ledger(engine, clock, booted.store, channel.state_dir / "slots", limits)
-    books = Books(ledger, channel.ack, boot_seconds)
+    books = Books(ledger, channel.ack, boot_seconds, heard=heard)
     reaps = Reaps(booted, limits)
     chores = {"mend": Chore(MEND_MS, lambda: mend(engine, now=clock.now()))}
     sweep = Sweep(engine, clock, reaps.reap, chores)

@@ -42,9 +42,12 @@ def run_consumer() -> int:
     """Work until told to leave; return the exit code of the process."""
     channel = Channel.from_environment(os.environ)
     owner = str(uuid.uuid4())
+    reports = Reports(channel, boot_seconds)
+    orders = Orders(reports)
     if channel is not None:
         channel.hello(owner)
-    booted = boot(channel, "consumer")
+        channel.listen(orders.hear)
+    booted = boot(channel, "consumer", told_to_leave=orders.stopping)
     if isinstance(booted, int):
         return booted
     try:
@@ -52,11 +55,10 @@ def run_consumer() -> int:
     except CaptureConsumerError as error:
         log.error("consumer.unusable", code=error.code, error=str(error))  # noqa: TRY400
         return EXIT_CONFIGURATION
-    reports = Reports(channel, boot_seconds)
     queue = make_queue(booted, channel, owner, reports, keeper)
-    orders = Orders(reports, queue.let_go, keeper.kill if keeper else nothing, boot_seconds)
+    orders.let_go = queue.let_go
+    orders.kill_browser = keeper.kill if keeper else orders.kill_browser
     if channel is not None:
-        channel.listen(orders.hear)
         channel.ready()
         if keeper is not None:
             keeper.watch(channel.note_browser, orders.stopping)
@@ -65,10 +67,6 @@ def run_consumer() -> int:
     except KeyboardInterrupt:
         queue.let_go()
     return leave(queue, keeper, channel)
-
-
-def nothing() -> None:
-    """Do nothing: there is no browser to kill."""
 
 
 def leave(queue: JobsQueue, keeper: CameraKeeper | None, channel: Channel | None) -> int:

@@ -18,21 +18,24 @@ ANSWER_S = 3600.0
 answer would let a suspect wait for as long as they have long jobs (L1)."""
 
 
+def nothing() -> None:
+    """Do nothing: there is no job and no browser yet."""
+
+
 @dataclass
 class Orders:
     """The state that orders have left us in.
 
     Args:
         reports: what is in hand, and the way to answer.
-        let_go: makes the job in hand be released at its next safe place.
+        let_go: makes the job in hand be released at its next safe place. Orders are heard
+            before there is a job, so this and the next are set once there can be one.
         kill_browser: ends a story at once.
-        elapsed: seconds, of which only differences mean anything.
     """
 
     reports: Reports
-    let_go: Callable[[], None]
-    kill_browser: Callable[[], None]
-    elapsed: Callable[[], float]
+    let_go: Callable[[], None] = nothing
+    kill_browser: Callable[[], None] = nothing
     woken: threading.Event = field(default_factory=threading.Event)
     stopping: threading.Event = field(default_factory=threading.Event)
     draining: threading.Event = field(default_factory=threading.Event)

@@ -31,7 +31,7 @@ def test_a_term_that_comes_after_the_bye_does_not_make_a_death_of_it(tmp_path):
     (tmp_path / "slots").mkdir()
     report, its_report = os.pipe()
     its_control, control = os.pipe()
-    told = {"report_fd": its_report, "control_fd": its_control, "slot": 0}
+    told: dict[str, object] = {"report_fd": its_report, "control_fd": its_control, "slot": 0}
     told |= {"role": "consumer", "incarnation": "me", "state_dir": str(tmp_path)}
     told |= {"parent": os.getpid()}
 

@@ -11,6 +11,8 @@ from capture_consumer.wiring.orders import Orders
 class Answering:
     """Reports whose question is answered on another thread, as the control thread does."""
 
+    orders: Orders
+
     def __init__(self, *answers):
         self.answers, self.asked, self.paused = answers, [], 0
 
@@ -31,7 +33,7 @@ class Answering:
 
 def orders_of(reports):
     """Return orders that kill and let go nothing."""
-    orders = Orders(reports, lambda: None, lambda: None, lambda: 0.0)
+    orders = Orders(reports)
     reports.orders = orders
     return orders
 

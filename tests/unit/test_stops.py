@@ -23,7 +23,6 @@ def orders(told: list[str]) -> Orders:
         Reports(None, lambda: 0.0),
         lambda: told.append("let go"),
         lambda: told.append("browser killed"),
-        lambda: 0.0,
     )
 
 
