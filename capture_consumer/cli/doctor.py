@@ -23,9 +23,10 @@ from capture_consumer.cli.door import Door
 from capture_consumer.cli.start import browser_in_words
 from capture_consumer.database import engine as engines, upgrade
 from capture_consumer.errors import CaptureConsumerError, DatabaseAway, SchemaMismatch
-from capture_consumer.machine import consumers_fit, look
+from capture_consumer.machine import look
 from capture_consumer.settings import without_password
 from capture_consumer.storage import open_store
+from capture_consumer.supervisor.memory import allowance
 
 __all__ = ["Finding", "doctor"]
 
@@ -167,13 +168,15 @@ def _listed(lister: str, pattern: str) -> list[str]:
 
 
 def _memory(_door: Door) -> Iterator[Finding]:
-    machine = look()
-    count, why = consumers_fit(machine)
-    few = machine.free_bytes < MEMORY_BYTES
-    found = f"{machine.free_bytes / 2**30:.1f} of {machine.memory_bytes / 2**30:.1f} GiB free"
+    machine, allowed = look(), allowance()
+    free_bytes = min(machine.free_bytes, allowed.memory_bytes)
+    few = free_bytes < MEMORY_BYTES
+    found = f"{free_bytes / 2**30:.1f} of {allowed.memory_bytes / 2**30:.1f} GiB free"
     advice = "a consumer with its browser needs about 700 MiB" if few else None
     yield Finding("memory", "weak" if few else "ok", found, advice)
-    yield Finding("consumers", "ok", f"{count} would start here ({why})")
+    yield Finding(
+        "consumers", "ok", f"{allowed.consumers} would start here ({allowed.reasons})"
+    )
     if machine.shm_bytes is None:
         return
     small = machine.shm_bytes < SHM_BYTES

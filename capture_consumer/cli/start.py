@@ -23,8 +23,8 @@ from capture_consumer.errors import (
     DatabaseAway,
     SettingsInvalid,
 )
-from capture_consumer.machine import consumers_fit, look
 from capture_consumer.settings import Settings, make_home, without_password
+from capture_consumer.supervisor.memory import allowance
 
 if TYPE_CHECKING:
     from capture_consumer.capture.browser import BrowserChoice
@@ -186,7 +186,7 @@ def _plan(settings: Settings, environ: Mapping[str, str]) -> "Plan":
     from capture_consumer.supervisor.plan import Plan  # noqa: PLC0415
     from capture_consumer.supervisor.state import StateUnusable, state_dir  # noqa: PLC0415
 
-    fitting, why = consumers_fit(look())
+    fitting = allowance()
     named = {"CAPTURE_STATE_DIR": str(settings.state_dir)} if settings.state_dir else {}
     try:
         folder = state_dir({**environ, **named}, settings.database_url)
@@ -194,8 +194,8 @@ def _plan(settings: Settings, environ: Mapping[str, str]) -> "Plan":
         raise CaptureConsumerError(str(error)) from error
     return Plan(
         state_dir=str(folder),
-        consumers=settings.consumers or fitting,
+        consumers=settings.consumers or fitting.consumers,
         grace_s=float(settings.grace_s),
-        reasons="as told" if settings.consumers else why,
+        reasons="as told" if settings.consumers else fitting.reasons,
         log_format=settings.log_format,
     )

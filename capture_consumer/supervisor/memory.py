@@ -30,7 +30,7 @@ class Allowance:
     @property
     def reasons(self) -> str:
         """Return why, for the log."""
-        return f"{self.cpus:g} CPUs, {self.memory_bytes // MIB} MiB of memory"
+        return f"{self.cpus:g} CPUs, {self.memory_bytes / 1024 / MIB:.1f} GiB"
 
 
 def allowance(root: Path = Path("/")) -> Allowance:

@@ -49,7 +49,7 @@ def test_a_big_host_with_a_small_quota_runs_few(machine):
     found = allowance(root)
 
     assert found.consumers == 2
-    assert found.reasons == "2 CPUs, 2048 MiB of memory"
+    assert found.reasons == "2 CPUs, 2.0 GiB"
 
 
 def test_the_narrowest_of_all_ancestors_counts(machine):
