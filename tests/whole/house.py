@@ -21,6 +21,7 @@ from tests.storybooks import tiny
 __all__ = ["House", "wait_for"]
 
 PATIENCE_S = 150.0
+ENDS = {"finished", "failed", "cancelled", "superseded", "expired"}
 
 
 def wait_for(condition: Callable[[], Any], what: str, *, within_s: float = PATIENCE_S) -> Any:
@@ -113,18 +114,21 @@ class House:
 
     def wait_for_end(self, build: str, *, within_s: float = PATIENCE_S) -> dict[str, Any]:
         """Wait until the build has ended; return it."""
-        ends = {"finished", "failed", "cancelled", "superseded", "expired"}
+        slug, number = build.split("/")
+        phase = (
+            "SELECT phase FROM builds JOIN projects ON projects.id = project_id"
+            " WHERE slug = :slug AND number = :number"
+        )
 
-        def ended() -> dict[str, Any] | None:
-            told = self.show(build)
-            return told if told["phase"] in ends else None
+        def ended() -> bool:
+            return self.rows(phase, slug=slug, number=int(number))[0][0] in ENDS
 
         try:
-            told: dict[str, Any] = wait_for(ended, f"the end of {build}", within_s=within_s)
+            wait_for(ended, f"the end of {build}", within_s=within_s)
         except AssertionError as error:
             log = self.log.read_text(encoding="utf-8")[-6000:]
             raise AssertionError(f"{error}\n{self.run('jobs')}\n{log}") from error
-        return told
+        return self.show(build)
 
     def rows(self, statement: str, **values: Any) -> list[Any]:
         """Return the rows of a statement, for audits."""
