@@ -9,11 +9,15 @@ __all__ = ["main"]
 
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EIO}
 EXIT_UNWRITABLE = 1
+EXIT_CONFIGURATION = 78
 EXIT_INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run what the arguments name."""
+    """Run what the arguments name; never without the asserts that guard the rows (adr/0001)."""
+    if not __debug__:
+        sys.stderr.write("python -O and PYTHONOPTIMIZE take asserts away: run without them\n")
+        sys.exit(EXIT_CONFIGURATION)
     words = sys.argv[1:]
     if words[:1] == ["health"]:
         from capture_consumer.supervisor.health import main as health

@@ -18,7 +18,7 @@ SUPERVISOR = ("-m", "capture_consumer.supervisor")
 WITHOUT_PIDFD = (str(CHILD.with_name("without_pidfd.py")),)
 WITH_A_THIEF = (str(CHILD.with_name("thief.py")),)
 LONG = [sys.executable, "-I", "-S", "-c", "import threading; threading.Event().wait(600)"]
-PATIENCE_S = 10.0
+PATIENCE_S = 30.0
 FAST = {
     "clerk_wait_s": 5.0,
     "old_term_s": 0.5,

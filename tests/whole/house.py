@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -165,14 +166,17 @@ class House:
     def kill_all(self) -> None:
         """Kill everything at once, as a host does that loses its power."""
         for process in self.ours():
-            process.kill()
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
         if self.supervisor is not None:
             self.supervisor.wait(10)
 
     def close(self) -> None:
         """End what a failed test left, and the database's connections."""
-        self.kill_all()
-        self.engine.dispose()
+        try:
+            self.kill_all()
+        finally:
+            self.engine.dispose()
 
 
 def outcomes_of(build: dict[str, Any]) -> dict[str, str]:
